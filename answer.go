@@ -1,6 +1,7 @@
 package bailiff
 
 import (
+	"net"
 	"strings"
 	"time"
 )
@@ -141,9 +142,27 @@ type Progress struct {
 	// those that its command runs. No other sidecar can be handed it.
 	Say   func(line []byte) error `json:"-"`
 	Files []File
+	// Outlet comes when an MCP server at a URL may be reached, in the place of Say.
+	Outlet *Outlet `json:"-"`
 	// Line is the next line that the server says, already redacted.
 	Line []byte
+	// LongLine are the two ends of one that was too long to be handed on, not redacted: they say
+	// which one it was, and go no further.
+	LongLine *LongLine `json:"-"`
 }
+
+// Outlet is how the sidecar itself reaches a server for a request, as a program in its sandbox would.
+type Outlet struct {
+	// Dial gives a connection to a proxy by which the server is reached. It ends with the request.
+	Dial func() (net.Conn, error)
+	// Authority is the certificate that the proxy shows in place of the server's, in PEM.
+	Authority []byte
+	// StandIns are put in for the values of variables, which go in on the way.
+	StandIns map[string]Secret
+}
+
+// LongLine are the first and the last bytes of a line.
+type LongLine struct{ Head, Tail []byte }
 
 // Ended is what the end of a session stopped.
 type Ended struct {

@@ -169,12 +169,26 @@ func (c Claim) Pairs() []Pair {
 	context := c.context()
 	pairs := make([]Pair, len(c.Decision.Approval.Reasons))
 	for i, r := range c.Decision.Approval.Reasons {
-		pairs[i] = Pair{r.Rule, r.Match, context}
+		pairs[i] = Pair{r.Rule, r.Match, cmp.Or(c.Ground.program(r), context)}
 	}
 	slices.SortFunc(pairs, func(a, b Pair) int {
 		return cmp.Or(strings.Compare(a.Rule, b.Rule), strings.Compare(a.Match, b.Match), strings.Compare(a.Context, b.Context))
 	})
 	return slices.Compact(pairs)
+}
+
+// program is what a first sight depends on, whatever else the text says: the content of the program on its machine. It is empty for
+// other reasons, and where the program has no content that stands.
+func (g Ground) program(because Reason) string {
+	if because.Rule != RunsUnknownProgram {
+		return ""
+	}
+	for _, file := range g.Unknown {
+		if file.Path == because.Match && file.SHA256 != "" {
+			return "program " + file.SHA256 + " on " + g.Host
+		}
+	}
+	return ""
 }
 
 // context is what a match depends on besides itself. What a plain text names is
@@ -204,7 +218,8 @@ func (c Claim) context() string {
 
 // Pair is a reason for asking, as a grant covers it: the rule that spoke, the
 // part of the request that it found, and where that is: the folder of a plain
-// text (empty where a session starts), or "text " and the digest of any other.
+// text (empty where a session starts), or "text " and the digest of any other. At the first sight of a program it is "program "
+// and the digest of that.
 type Pair struct {
 	Rule    string `json:"rule"`
 	Match   string `json:"match"`

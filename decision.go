@@ -120,6 +120,8 @@ type ApprovalTerms struct {
 	Quorum         int      `json:"quorum"`
 	// Patterns says that a person may approve a pattern of the request's words.
 	Patterns bool `json:"patterns,omitempty"`
+	// CoversAgents says that a yes for longer than once holds for the agents, too, that the one which asks starts.
+	CoversAgents bool `json:"covers_agents,omitempty"`
 }
 
 // BackendTerms say where a request runs and how tightly that place is closed.
@@ -253,7 +255,7 @@ type Judgement struct {
 	// Paths are those that the text names, spelt alike. AllPaths is false where there are more.
 	Paths    []string
 	AllPaths bool
-	// Unknown are the programs of the text that nothing knows, spelt as there.
+	// Unknown are the programs of the text that no table knows: by their names, or by the paths of their files, spelt as Files.
 	Unknown []string
 	// Implied are the places where programs of the text find by themselves what they run.
 	Implied []Implied
@@ -280,6 +282,9 @@ type Judgement struct {
 
 // RunsUnknownProgram is the rule that asks at the first sight of a program.
 const RunsUnknownProgram = "command.runs_unknown_program"
+
+// CallsUnsoughtProgram is the rule of a program that no table knows, where no host was looked at.
+const CallsUnsoughtProgram = "command.calls_unsought_program"
 
 // Denial is the decision where the policies could give none.
 func Denial(rule, message string) Decision {

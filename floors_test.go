@@ -24,12 +24,12 @@ type step struct {
 // row do not know each other.
 var staircase = []step{
 	{"vocabulary", []string{ // what all speak: words and formats, without I/O
-		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/gemini-cli examples/hermes " +
-			"examples/qwen-code " +
+		". backends/runner/carrier backends/runner/wire examples/claude-code examples/codex examples/copilot-cli examples/cursor " +
+			"examples/gemini-cli examples/hermes examples/qwen-code " +
 			"internal/approval/boltcheck internal/config/required internal/facts/oneliner internal/facts/programs/index " +
 			"internal/facts/shell/loops internal/host/defaultpath internal/host/nice internal/recent " +
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
-			"internal/text/diagnosis internal/text/headtail internal/text/shellquote internal/text/spelling " +
+			"internal/text/diagnosis internal/text/headtail internal/text/linesdiff internal/text/shellquote internal/text/spelling " +
 			"internal/text/termsafe internal/text/yamledit policies",
 		"api internal/facts/programs internal/facts/value internal/tests/policytest",
 		"internal/facts/python/syntax",
@@ -37,8 +37,9 @@ var staircase = []step{
 	}},
 	{"concerns", []string{ // one concern each, ignorant of the others' work
 		"internal/agents/hook internal/facts/shell/parse internal/facts/shell/word internal/network/reach",
-		"internal/agents/claudecode/hook internal/agents/codex/hook internal/agents/geminicli/hook internal/agents/hermes/hook " +
-			"internal/agents/qwencode/hook internal/facts/shell/state",
+		"internal/agents/claudecode/hook internal/agents/codex/hook internal/agents/copilotcli/hook " +
+			"internal/agents/cursor/hook internal/agents/geminicli/hook internal/agents/hermes/hook internal/agents/qwencode/hook " +
+			"internal/agents/vscode/hook internal/facts/shell/state",
 		"internal/agents/dialects",
 		"internal/facts/python/object internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
 		"internal/facts/shell/languages internal/facts/shell/output",
@@ -60,7 +61,8 @@ var staircase = []step{
 			"internal/record/audit internal/secrets/protected " +
 			"internal/secrets/swap",
 		"backends internal/judging/guard internal/network/httpapi internal/network/remote internal/pdp/answers " +
-			"internal/pdp/document internal/project/private internal/project/snapshot internal/record/evidence internal/record/ocsf",
+			"internal/pdp/document internal/project/manifest internal/project/private internal/project/snapshot " +
+			"internal/record/evidence internal/record/report internal/record/ocsf",
 		"internal/project/carry internal/pdp/memo internal/pdp/policyset internal/pdp/rulecache internal/record/syslog",
 		"backends/kernel backends/runner backends/workdirs internal/pdp/regotest internal/project/caches",
 		"backends/limits",
@@ -76,16 +78,18 @@ var staircase = []step{
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/implied enforcer/ledger enforcer/output enforcer/turn internal/approval/people",
-		"enforcer/supply",
+		"enforcer/contents enforcer/implied enforcer/ledger enforcer/output enforcer/pipes enforcer/turn internal/approval/people",
+		"enforcer/sights enforcer/supply",
 		"enforcer/lease",
 		"enforcer/guard enforcer/process enforcer/toolbox",
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go
 		"gateway gateway/summary internal/agents/settings internal/judging/offline",
-		"gateway/chat gateway/client gateway/console gateway/mcp gateway/mcp/trust internal/agents/claudecode internal/agents/codex " +
-			"internal/agents/geminicli internal/agents/hermes internal/agents/opencode internal/agents/othermcp internal/agents/qwencode " +
+		"gateway/chat gateway/client gateway/console gateway/mcp gateway/mcp/streamable gateway/mcp/trust " +
+			"internal/agents/claudecode internal/agents/codex " +
+			"internal/agents/copilotcli internal/agents/cursor internal/agents/geminicli internal/agents/hermes internal/agents/opencode " +
+			"internal/agents/othermcp internal/agents/qwencode internal/agents/vscode " +
 			"internal/fleet/peers internal/fleet/peers/peerstest",
 		"gateway/mcp/proxy internal/agents",
 		"internal/agents/doctor internal/agents/setup",

@@ -11,8 +11,15 @@ type Ground struct {
 	// Settings are the files by which a program of the text starts others, or reaches other places, without the text
 	// naming them. The digest of git's settings is of those that may do so.
 	Settings []File `json:",omitempty"`
-	// Known are programs of the text, spelt as there, that the owner of a host has installed, or the project declares.
-	Known []string `json:",omitempty"`
+	// Known are programs of the text that the owner of a host has installed, or the project declares: by their names, or by the
+	// paths of their files, as a judgement has them. Sought says that these were looked for.
+	Known  []string `json:",omitempty"`
+	Sought bool     `json:",omitempty"`
+	// Unknown are the others by their content, as far as they are files, and Host names the machine where they are.
+	Unknown []File `json:",omitempty"`
+	Host    string `json:",omitempty"`
+	// Asked are the paths of those about whose content the policies ask.
+	Asked []string `json:",omitempty"`
 }
 
 // Implied is a place in which a program finds by itself what it runs, and the text does not name. Folder is spelt as the

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"time"
 )
@@ -96,6 +97,9 @@ type Args struct {
 	// Server is the one whose tool a request of mcp calls. In a request of terminal that the
 	// sidecar makes, the command starts it: that is never read from the request itself.
 	Server string `json:"server,omitempty"`
+	// URL is where that server is reached, if nothing starts it: then the command only says for the
+	// policies what is reached. It is never read from the request itself.
+	URL string `json:"url,omitempty"`
 	// Trusted says of a request of mcp that a person said yes to the server's list of tools as
 	// it is now. It is never read from the request itself.
 	Trusted bool `json:"trusted,omitempty"`
@@ -128,7 +132,34 @@ type Session struct {
 	UserName   string `json:"user_name"`
 	Profile    string `json:"profile"`
 	Unattended bool   `json:"unattended"`
+	// Job is the scheduled or queued piece of work that the session is for, as its client names it; empty where a person began it.
+	Job string `json:"job,omitempty"`
+	// Agent is the one of the session's agents whose request it is; its zero value is the session's own.
+	Agent Agent `json:"agent,omitzero"`
 }
+
+// Agent is one that another agent of its session started to do a part of the work.
+type Agent struct {
+	ID string `json:"id"`
+	// Parent is the agent that started it; empty where the session's own did.
+	Parent string `json:"parent,omitempty"`
+	// Depth is how many agents stand between it and the person: 1 where the session's own started it.
+	Depth int `json:"depth"`
+}
+
+// IsSub says that it is not the session's own.
+func (a Agent) IsSub() bool { return a != Agent{} }
+
+// String names it for people; the session's own has no name.
+func (a Agent) String() string {
+	if !a.IsSub() {
+		return ""
+	}
+	return fmt.Sprintf("agent %s of depth %d", a.ID, a.Depth)
+}
+
+// MaxAgentDepth bounds the depth of agents.
+const MaxAgentDepth = 16
 
 // Digest is the SHA-256 of the request without its ID and waiting time, in
 // hexadecimal: two requests with one digest ask for the same thing.

@@ -116,7 +116,12 @@ type Grant struct {
 	Peer     string `json:"peer"`
 	Platform string `json:"platform"`
 	// Session is empty if the grant covers every session of the user.
-	Session string       `json:"session,omitempty"`
+	Session string `json:"session,omitempty"`
+	// Agent is the one of the session's agents that the grant covers; empty for the session's own. With CoversAgents it
+	// covers those, too, that this one started.
+	Agent        string `json:"agent,omitempty"`
+	CoversAgents bool   `json:"covers_agents,omitempty"`
+
 	User    string       `json:"user"`
 	Tool    bailiff.Tool `json:"tool"`
 	Backend string       `json:"backend"`

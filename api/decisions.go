@@ -16,14 +16,16 @@ type Decisions struct {
 // Logged is one event of the decision log in short.
 type Logged struct {
 	// DecisionID is what the events of one request have in common.
-	DecisionID string       `json:"decision_id"`
-	Timestamp  time.Time    `json:"timestamp"`
-	Event      EventKind    `json:"event"`
-	Caller     string       `json:"caller"`
-	Session    string       `json:"session"`
-	Platform   string       `json:"platform,omitzero"`
-	User       string       `json:"user,omitzero"`
-	Tool       bailiff.Tool `json:"tool,omitzero"`
+	DecisionID string    `json:"decision_id"`
+	Timestamp  time.Time `json:"timestamp"`
+	Event      EventKind `json:"event"`
+	Caller     string    `json:"caller"`
+	Session    string    `json:"session"`
+	// Agent is the one of the session's agents whose request it was, where another started it.
+	Agent    bailiff.Agent `json:"agent,omitzero"`
+	Platform string        `json:"platform,omitzero"`
+	User     string        `json:"user,omitzero"`
+	Tool     bailiff.Tool  `json:"tool,omitzero"`
 	// Text is the beginning of the command, code, or what a process or tool is asked.
 	Text string `json:"text,omitzero"`
 	// Outcome is the decision's, Rules those that denied or asked.

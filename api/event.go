@@ -48,8 +48,10 @@ type Custom struct {
 	RequestID string    `json:"request_id,omitempty"`
 	// Digest is the request's, so that a retry under one id can be told from
 	// another request under the same id.
-	Digest    string         `json:"digest,omitempty"`
-	Session   string         `json:"session,omitempty"`
+	Digest  string `json:"digest,omitempty"`
+	Session string `json:"session,omitempty"`
+	// Agent is the one of the session's agents whose request it was, where another started it.
+	Agent     bailiff.Agent  `json:"agent,omitzero"`
 	Status    bailiff.Status `json:"status,omitempty"`
 	ExitCode  *int           `json:"exit_code,omitempty"`
 	Backend   string         `json:"backend,omitempty"`

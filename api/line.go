@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -68,6 +69,11 @@ type LineInput struct {
 func (l Line) ReadInput() (input LineInput) {
 	_ = ReadWhatFits(l.Input, &input) // else there is nothing left
 	return input
+}
+
+// Requester names who asked, as platform/id, as far as the log knows.
+func Requester(s bailiff.Session) string {
+	return s.Platform + "/" + cmp.Or(s.UserID, s.UserName, "unknown")
 }
 
 // LineArgs is what the arguments of a request say in the input of an event, where

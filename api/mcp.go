@@ -7,19 +7,25 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
+// UsualMCPWait is how long, in seconds, a call by the Model Context Protocol waits for an approval where nothing else is said:
+// less than the minute after which many clients give a call up, since then they would not be told whom they wait for.
+const UsualMCPWait = 50
+
 // MCPOpening opens a connection to an MCP server by way of the sidecar: it is the body of
 // POST /v1/mcp. From then on each line is a message of the protocol.
 type MCPOpening struct {
 	// Server is the name by which people and policies know it.
 	Server string `json:"server"`
-	// Command starts the server in a sandbox.
-	Command []string        `json:"command"`
+	// Command starts the server in a sandbox, or is the URL at which it is reached.
+	Command []string `json:"command"`
+	// Headers are sent to a server at a URL, each as "NAME: $VARIABLE" or "NAME: SCHEME $VARIABLE".
+	Headers []string        `json:"headers,omitempty"`
 	Workdir string          `json:"workdir,omitempty"`
 	Session bailiff.Session `json:"session"`
 	Env     []string        `json:"env,omitempty"`
 	Backend string          `json:"backend,omitempty"`
-	// WaitSeconds is how long a call waits for an approval.
-	WaitSeconds int `json:"wait_seconds,omitempty"`
+	// WaitSeconds is how long a call waits for an approval; nil where the sidecar is to choose.
+	WaitSeconds *int `json:"wait_seconds,omitempty"`
 }
 
 // MCPServers are the servers that clients reached.
@@ -44,13 +50,21 @@ type MCPServer struct {
 
 // MCPListing is what a server is and offers.
 type MCPListing struct {
-	// Command starts it, Files are those that the command runs, by their content.
+	// Command starts it, or is its URL. Files are those that the command runs, by their content, Headers those
+	// that a server at a URL is sent.
 	Command []string       `json:"command"`
 	Files   []bailiff.File `json:"files"`
+	Headers []string       `json:"headers,omitempty"`
+	// Workdir, Env and Backend are what its client starts it with: the folder, the names of the variables and the
+	// backend that it asks for.
+	Workdir string   `json:"workdir,omitempty"`
+	Env     []string `json:"env,omitempty"`
+	Backend string   `json:"backend,omitempty"`
 	// Unpinned says that nothing in the command tells which version of the server it starts.
 	Unpinned bool `json:"unpinned"`
-	// Name and Version are what it says of itself, Instructions what it tells models.
+	// Name, Title and Version are what it says of itself, Instructions what it tells models.
 	Name         string    `json:"name"`
+	Title        string    `json:"title,omitempty"`
 	Version      string    `json:"version"`
 	Instructions string    `json:"instructions"`
 	Tools        []MCPTool `json:"tools"`

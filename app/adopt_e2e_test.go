@@ -31,7 +31,7 @@ const counting = `n=0; while read -r line; do n=$((n+1)); echo "$n $line"; done`
 func TestAKilledSidecarsSandboxesAreGoneOnWith(t *testing.T) {
 	t.Parallel()
 	folder := openDir(t)
-	text := onePerson(t, dockerBackend, keepNoneReady)
+	text := onePerson(t, dockerBackend, keepNoneReady, everything(t, "docker", ""))
 	before := launch(t, folder, text)
 	before.awaitServing(t)
 	made := mustComplete(t, before.agent, inChat("s1", "mkdir deep && cd deep && echo kept | tee ./here > /tmp/memory"))
@@ -64,13 +64,13 @@ func TestAPausedSidecarLeavesAloneWhatALaterOneOfItsNameAdopted(t *testing.T) {
 	c, folders := openDepot(t), [2]string{openDir(t), openDir(t)}
 	start := func(folder string) *process {
 		store := fmt.Sprintf("store: {postgres: {dsn: {file: %s}}, replica: one}", c.dsn)
-		p := launch(t, folder, onePerson(t, dockerBackend, keepNoneReady, store))
+		p := launch(t, folder, onePerson(t, dockerBackend, keepNoneReady, store, everything(t, "docker", "")))
 		p.awaitServing(t)
 		return p
 	}
 	before := start(folders[0])
 	made := mustComplete(t, before.agent, inChat("s1", "echo kept > /tmp/here"))
-	must(t, before.cmd.Process.Signal(syscall.SIGSTOP))
+	before.pause(t)
 	must(t, exec.Command("cp", "-a", filepath.Join(folders[0], "state"), folders[1]).Run())
 	after := start(folders[1])
 	goesOn := func() {
@@ -95,7 +95,7 @@ func TestHoweverOftenASidecarIsKilledFilesStayAndNothingElse(t *testing.T) {
 	t.Parallel()
 	folder := openDir(t)
 	const warm = 3
-	text := onePerson(t, dockerBackend, fmt.Sprintf("limits: {warm: {sandboxes: %d}}", warm))
+	text := onePerson(t, dockerBackend, fmt.Sprintf("limits: {warm: {sandboxes: %d}}", warm), everything(t, "docker", ""))
 	diaries := []*diary{{session: "s1"}, {session: "s2"}, {session: "s3"}}
 	for range 5 {
 		p := launch(t, folder, text)

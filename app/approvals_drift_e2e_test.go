@@ -110,12 +110,12 @@ func TestAFileThatChangesAfterTheQuestionVoidsTheAnswer(t *testing.T) {
 
 func TestAProcessThatSwapsTheFileNeverGetsTheOtherOneRun(t *testing.T) {
 	t.Parallel()
-	rounds := backendtest.Rounds(20, 60)
+	rounds := backendtest.Rounds(8, 60)
 	for name, backends := range isolatedOffices {
 		t.Run(name, func(t *testing.T) {
 			o := startDeploying(t, backends)
 			ran := 0
-			for n := range rounds {
+			for n := 0; n < rounds || ran == 0 && n < 10*rounds; n++ {
 				pause := []string{"", "sleep 0.3;"}[n%2] // with which the good one is there most of the time
 				ask(t, o.agent, inChat("s1", "kill $(cat last); nohup sh -c 'while :; do cp evil deploy.sh; cp good "+
 					"deploy.sh; "+pause+" done' > /dev/null 2>&1 & echo $! > last"))

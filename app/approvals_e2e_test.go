@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/client"
 )
 
@@ -225,10 +226,7 @@ require_approval contains {"rule": "house.removes", "message": "It removes.", "m
 
 func TestAFloodOfOneSessionPushesNobodyOut(t *testing.T) {
 	t.Parallel()
-	flood := 2000
-	if testing.Short() {
-		flood = 500
-	}
+	flood := backendtest.Rounds(500, 2000)
 	d := startCounted(t, askingAlways(t))
 	others := d.removal("other")
 	others.WaitSeconds = 280

@@ -7,7 +7,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/internal/network/egress"
 	"github.com/bailiff-dev/bailiff/internal/network/reach"
 )
 
@@ -24,29 +23,45 @@ func (a *App) decideConnection(ctx context.Context, req bailiff.Request, to *url
 	return a.front.Decide(ctx, req)
 }
 
-// refusedConnection is why the connection is not allowed; nil if it is.
+// refusedConnection is why the connection is not allowed; nil if it is. It leaves from this machine and not from a sandbox, so that
+// the address that its host stands for counts on a network without bounds, too.
 func (a *App) refusedConnection(ctx context.Context, req bailiff.Request, d bailiff.Decided, to *url.URL) *bailiff.Reason {
 	target, err := targetOf(to)
-	switch network := d.Decision.Backend.Network; {
-	case err != nil:
+	if err != nil {
 		return &bailiff.Reason{Rule: "egress.name", Message: bailiff.Sentence(err.Error())}
-	case network == "full":
-		return nil
-	case network != backends.Egress:
+	}
+	private := false
+	switch network := d.Decision.Backend.Network; network {
+	case "full":
+	case backends.Egress:
+		judged := a.foreseen(ctx, req, d, target, to)
+		if judged.Outcome != bailiff.Allow {
+			return refusalOf(judged)
+		}
+		private = judged.Private
+	default:
 		return &bailiff.Reason{Rule: "network",
 			Message: "The policies give this session no network, so that nothing reaches " + target.Host.String() + ".",
 			Instead: "Work without it, or have the host named in the tables network.platforms and destinations"}
 	}
-	foreseer := egress.Foreseer{Judge: countedJudge{a.policies, a.metrics}, Floor: reach.NewFloor(a.cfg.Egress.Own, reach.MachineAddresses),
-		Hosts: a.cfg.Egress.Hosts}
+	return a.proxy.Forbidden(ctx, target, private)
+}
+
+// foreseen is what the policies say of the connection, and of the request on it where requests are judged.
+func (a *App) foreseen(ctx context.Context, req bailiff.Request, d bailiff.Decided, target reach.Target,
+	to *url.URL) bailiff.ConnectionJudgement {
+	foreseer := a.proxy.Foreseer()
 	c, judged := foreseer.Tunnel(ctx, target, bailiff.Connection{Caller: req.Caller, Session: req.Session, Backend: d.Decision.Backend.Name,
 		For: bailiff.ConnectionRequest{DecisionID: d.ID, Tool: req.Tool, Egress: d.Decision.Backend.Egress}})
 	if judged.Outcome == bailiff.Allow && c.Intercepted {
 		_, judged = foreseer.Request(ctx, target, c, &http.Request{Method: http.MethodGet, URL: to, Host: to.Host, Header: http.Header{}})
 	}
+	return judged
+}
+
+// refusalOf is why a judgement lets nothing through that waits for no person.
+func refusalOf(judged bailiff.ConnectionJudgement) *bailiff.Reason {
 	switch {
-	case judged.Outcome == bailiff.Allow:
-		return nil
 	case judged.Approval != nil && len(judged.Approval.Reasons) > 0:
 		asked := judged.Approval.Reasons[0]
 		asked.Message += " A person would have to be asked, which no tool of a client waits for."

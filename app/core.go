@@ -103,7 +103,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics,
 		Readiness: c.metrics,
 		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
-		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces,
+		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces, Projects: c.ledger.Projects,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
 		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinishedRequests(c.decisions), WayOut: wayOut, Log: log,
 		KeptAside: filepath.Join(cfg.StateDir, "kept-aside.json"),

@@ -196,7 +196,8 @@ type connectionLog struct{ log enforcer.Recorder }
 func (l connectionLog) Record(ctx context.Context, e egress.Event) error {
 	event := api.Event{
 		DecisionID: e.Connection.For.DecisionID, Timestamp: time.Now().UTC(), RequestedBy: e.Connection.Caller,
-		Custom: api.Custom{Event: api.ConnectionEvent, Session: e.Connection.Session.ID, Backend: e.Connection.Backend,
+		Custom: api.Custom{Event: api.ConnectionEvent, Session: e.Connection.Session.ID,
+			Agent: e.Connection.Session.Agent, Backend: e.Connection.Backend,
 			Connection: connectionSaid(e)},
 	}
 	if event.DecisionID == "" {

@@ -66,7 +66,7 @@ func TestTheDecisionLogIsSentBySyslogAsConfigured(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	must(t, err)
 	defer listener.Close()
-	s := startSidecar(t, "backends: {bubblewrap: {}}", `decision_log: {syslog: {address: "tcp://`+
+	s := startSidecar(t, "backends: {bubblewrap: {}}", everything(t, "bubblewrap", ""), `decision_log: {syslog: {address: "tcp://`+
 		listener.Addr().String()+`", format: ocsf}}`)
 	conn, err := listener.Accept()
 	must(t, err)

@@ -29,8 +29,13 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
-// chaosRules let everything run in namespaces, with a folder of the host, and ask about what says so.
-const chaosRules = `package bailiff
+// chaosRules let everything run in a backend, with a folder of the host if any, and ask about what says so.
+func chaosRules(backend, written string) string {
+	mount := ""
+	if written != "" {
+		mount = fmt.Sprintf(`{"source": %q, "target": "/written"}`, written)
+	}
+	return strings.NewReplacer("BACKEND", backend, "MOUNT", mount).Replace(`package bailiff
 
 _asked if endswith(input.args.command, "# asked")
 
@@ -44,14 +49,15 @@ decision := object.union(_terms, {"outcome": "allow"}) if not _asked
 _terms := {
 	"denials": [],
 	"backend": {
-		"name": "bubblewrap", "network": "none", "image": "", "scope": "session", "idle_seconds": 60, "egress": [],
+		"name": "BACKEND", "network": "none", "image": "", "scope": "session", "idle_seconds": 900, "egress": [],
 		"cpus": 0, "memory_mb": 0, "disk_mb": 0, "pids": 0, "read_only": true,
-		"mounts": [{"source": "WRITTEN", "target": "/written"}],
+		"mounts": [MOUNT],
 	},
 	"env": {"forward": [], "withheld": [], "set": {}},
-	"limits": {"timeout_seconds": 20, "output_bytes": 1000},
+	"limits": {"timeout_seconds": 180, "output_bytes": 50000},
 }
-`
+`)
+}
 
 const (
 	chaosReplicas = 5
@@ -67,7 +73,7 @@ func chaosTime(tb testing.TB) time.Duration {
 		must(tb, err)
 		return d
 	}
-	return time.Duration(backendtest.Rounds(20, 180)) * time.Second
+	return time.Duration(backendtest.Rounds(10, 180)) * time.Second
 }
 
 // chaosSeed makes the same harm at the same times: BAILIFF_TEST_SEED.
@@ -145,7 +151,7 @@ func newChaos(t *testing.T) *chaos {
 		must(t, os.Chmod(c.file(n), 0o666)) // sandboxes have users of their own
 	}
 	house := t.TempDir()
-	save(t, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", c.written, 1))
+	save(t, filepath.Join(house, "house.rego"), chaosRules("bubblewrap", c.written))
 	for n := range chaosReplicas {
 		c.replicas = append(c.replicas, c.newReplica(fmt.Sprint("replica-", n), house))
 	}

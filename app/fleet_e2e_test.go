@@ -41,7 +41,16 @@ func openDepot(tb testing.TB) *depot {
 // member is the configuration of a sidecar of that name.
 func (c *depot) member(tb testing.TB, name string) string {
 	tb.Helper()
-	return onePerson(tb, "backends: {bubblewrap: {}}", keepNoneReady, c.store(tb, name))
+	return onePerson(tb, "backends: {bubblewrap: {}}", keepNoneReady, c.store(tb, name), everything(tb, "bubblewrap", ""))
+}
+
+// everything is the section that puts nothing but chaosRules into force, which start fast, for a backend and a folder of the host,
+// if any.
+func everything(tb testing.TB, backend, written string) (section string) {
+	tb.Helper()
+	house := openDir(tb)
+	save(tb, filepath.Join(house, "house.rego"), chaosRules(backend, written))
+	return "policies: {require_tests: false, paths: [" + house + "]}"
 }
 
 // store is the section by which a sidecar of that name meets the others.
@@ -79,10 +88,8 @@ func (c *depot) launchWith(tb testing.TB, name, written string) *process {
 // asking is the configuration of a sidecar that has such a folder, and asks about what says so.
 func (c *depot) asking(tb testing.TB, name, written string) string {
 	tb.Helper()
-	house := tb.TempDir()
-	save(tb, filepath.Join(house, "house.rego"), strings.Replace(chaosRules, "WRITTEN", written, 1))
-	return strings.Replace(c.member(tb, name), "backends: {bubblewrap: {}}", "backends: {bubblewrap: {mounts_allowed: ["+written+"]}}\n"+
-		"policies: {require_tests: false, paths: ["+house+"]}", 1)
+	return onePerson(tb, "backends: {bubblewrap: {mounts_allowed: ["+written+"]}}", keepNoneReady, c.store(tb, name),
+		everything(tb, "bubblewrap", written))
 }
 
 func withID(req bailiff.Request, id string) bailiff.Request {
@@ -214,7 +221,7 @@ func TestAPausedSidecarYields(t *testing.T) {
 		return err == nil && slices.ContainsFunc(list, func(s api.Sandbox) bool { return s.Users == 1 })
 	})
 	sent := sendAlways(t, one)
-	must(t, one.cmd.Process.Signal(syscall.SIGSTOP))
+	one.pause(t)
 	served := mustComplete(t, two.agent, inChat("s1", "cat /tmp/whose; echo two > /tmp/whose"))
 	for kind, id := range map[string]string{api.FreezeSession: "s9", api.FreezeUser: "telegram:43"} {
 		f, err := two.operator.Freeze(t.Context(), api.Freezing{Kind: kind, ID: id})

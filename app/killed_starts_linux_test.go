@@ -18,10 +18,11 @@ import (
 
 // A sandbox is made in many steps, and a sidecar may be killed between any two.
 func TestAKillWhileASandboxStartsLeavesNothing(t *testing.T) {
-	for backend, rounds := range map[string]int{"bubblewrap": backendtest.Rounds(24, 500), "docker": backendtest.Rounds(8, 100)} {
+	for backend, rounds := range map[string]int{"bubblewrap": backendtest.Rounds(12, 500), "docker": backendtest.Rounds(4, 100)} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
-			s := &killedStarts{backend: backend, folder: openDir(t), text: onePerson(t, isolated[backend], keepNoneReady)}
+			s := &killedStarts{backend: backend, folder: openDir(t), text: onePerson(t, isolated[backend], keepNoneReady,
+				everything(t, backend, ""))}
 			for range rounds {
 				s.round(t)
 			}

@@ -43,7 +43,7 @@ func (s *mcpServer) EndSession(ctx context.Context, session string) (bailiff.End
 // serveMCP is what a listener serves that speaks the protocol too.
 func (a *App) serveMCP(p agentPlan) (http.Handler, error) {
 	server, err := a.mcpServers.at(p, mcp.Config{Name: p.config.Name, Version: a.version, Session: p.mcp.Session, Env: p.mcp.Env,
-		WaitSeconds:   cmp.Or(p.mcp.WaitSeconds, mcp.UsualWait),
+		WaitSeconds:   cmp.Or(p.mcp.WaitSeconds, api.UsualMCPWait),
 		ClientTimeout: time.Duration(p.mcp.ClientTimeoutSeconds) * time.Second, Log: a.log})
 	if err != nil {
 		return nil, err

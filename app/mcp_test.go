@@ -78,7 +78,7 @@ func runTool(tb testing.TB, c *sdk.ClientSession, command string, session map[st
 
 func TestAClaimOfAnMCPClientIsBoundedByItsListener(t *testing.T) {
 	t.Parallel()
-	s := startSidecar(t, "backends: {bubblewrap: {}}")
+	s := startSidecar(t, "backends: {bubblewrap: {}}", everything(t, "bubblewrap", ""))
 	s.withTools(t)
 	c := s.mcpClient(t)
 	for claim, test := range map[string]struct {
@@ -100,7 +100,7 @@ func TestAClaimOfAnMCPClientIsBoundedByItsListener(t *testing.T) {
 
 func TestAReadAgainConfigurationEndsTheMCPSessionsItConcernsOnly(t *testing.T) {
 	t.Parallel()
-	s := startSidecar(t, "backends: {bubblewrap: {}}")
+	s := startSidecar(t, "backends: {bubblewrap: {}}", everything(t, "bubblewrap", ""))
 	next := s.withTools(t)
 	c := s.mcpClient(t)
 	if text, err := runTool(t, c, "echo kept > f", nil); err != nil || text != "[no output]" {

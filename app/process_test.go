@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -91,6 +92,20 @@ func (p *process) awaitServing(tb testing.TB) {
 func (p *process) kill() {
 	_ = p.cmd.Process.Kill()
 	_ = p.cmd.Wait()
+}
+
+// pause stops the process where it is. On a busy machine threads that run go on for a while after the signal.
+func (p *process) pause(tb testing.TB) {
+	tb.Helper()
+	must(tb, p.cmd.Process.Signal(syscall.SIGSTOP))
+	awaittest.Until(tb, "all threads to stand still", func() bool {
+		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", p.cmd.Process.Pid))
+		must(tb, err)
+		return len(threads) > 0 && !slices.ContainsFunc(threads, func(stat string) bool {
+			text, err := os.ReadFile(stat)
+			return err != nil || !bytes.Contains(text[bytes.LastIndexByte(text, ')')+1:], []byte(" T "))
+		})
+	})
 }
 
 // stop ends it in order.

@@ -265,3 +265,24 @@ func TestAChangeOfAProtectedFileThatAPersonApprovedStays(t *testing.T) {
 		}
 	}
 }
+
+// What writes until it is killed has the last word over a look that does not wait for its end.
+func TestAProcessThatWritesUntilItsSessionEndsLeavesProtectedFilesAsTheyAre(t *testing.T) {
+	t.Parallel()
+	for backend, section := range isolated {
+		t.Run(backend, func(t *testing.T) {
+			t.Parallel()
+			s, dir := startProject(t, backend, section)
+			writes := inProject(dir, "sh busy.sh")
+			save(t, filepath.Join(dir, "busy.sh"), "touch begun; while :; do echo x > .npmrc; done")
+			must(t, os.Chmod(filepath.Join(dir, "busy.sh"), 0o644)) //nolint:gosec // for the user of the sandbox
+			writes.Args.Background = true
+			wants(t, ask(t, s.agent, writes), bailiff.Completed, "")
+			is := func(name string) bool { _, err := os.Lstat(filepath.Join(dir, name)); return err == nil }
+			awaittest.Until(t, "the process writes", func() bool { return is("begun") && is(".npmrc") })
+			_, err := s.agent.EndSession(t.Context(), writes.Session.ID)
+			must(t, err)
+			awaittest.Until(t, "the file to be put back", func() bool { return is(".npmrc.refused") && !is(".npmrc") })
+		})
+	}
+}

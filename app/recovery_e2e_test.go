@@ -16,9 +16,8 @@ import (
 // grant for always and a freeze. text is its configuration.
 func backedUp(t *testing.T) (archive, text string) {
 	t.Helper()
-	_, house := withHouse(t, houseAsksAboutRemovals)
 	folder := openDir(t)
-	text = onePerson(t, house, onTheHost(t))
+	text = onePerson(t, askingAlways(t), onTheHost(t))
 	o := startOffice(t, folder, text)
 	e := send(t.Context(), o.agent, atTerminal("s1", "rm -r build"))
 	mustApprove(t, o.operator, e.question(t), bailiff.ScopeAlways)

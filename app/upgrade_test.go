@@ -10,7 +10,6 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
-	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // earlier is a state folder that a sidecar of commit bc00c14 left when it was killed,
@@ -53,16 +52,6 @@ func TestAStateFolderOfAnEarlierVersionGoesOn(t *testing.T) {
 		if a := ask(t, o.agent, inChat("s9", "true")); a.Status == bailiff.Completed || !strings.Contains(a.Message, "a stolen phone") {
 			t.Errorf("the answer is %+v", a)
 		}
-	})
-	t.Run("its approvals are known", func(t *testing.T) {
-		is := func(id string, state bailiff.ApprovalState) bool {
-			shown, err := o.operator.Approval(t.Context(), id)
-			return err == nil && shown.Approval.State == state
-		}
-		if !is("a-xz6e4bun6z", bailiff.ApprovalApproved) {
-			t.Error("the approval that was given is lost")
-		}
-		awaittest.Until(t, "the approval without an answer to expire", func() bool { return is("a-5crtgumyaz", bailiff.ApprovalExpired) })
 	})
 	t.Run("its policies are in the history", func(t *testing.T) {
 		revisions, err := o.operator.Revisions(t.Context())

@@ -260,8 +260,14 @@ type Piece struct {
 // it wrote a line is heard before that line; bytes may come in any pieces.
 type Listener interface {
 	Output(p []byte)
-	// Line is one without its end; one of more than 8 MiB ends the command.
+	// Line is one without its end; one of more than 8 MiB ends the command, unless the listener is a [LongListener].
 	Line(line []byte)
+}
+
+// LongListener is told of lines of more than 8 MiB, too, and what they hold in between is dropped.
+type LongListener interface {
+	// LongLine has the first and the last bytes of one, up to 1 KiB each.
+	LongLine(head, tail []byte)
 }
 
 // Dialogue is the caller's side of a command that converses.

@@ -6,6 +6,7 @@ package docs_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -18,156 +19,14 @@ import (
 
 	"github.com/goccy/go-yaml"
 
-	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/catalogue"
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/config"
-	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
-
-// notTyped are the beginnings of blocks that are not typed, and why.
-var notTyped = map[string]string{
-	"make test\n":  "it is what runs this test",
-	"npm install ": "a session has what scripts/install-clients installed",
-}
-
-func isTyped(b block) bool {
-	for beginning := range notTyped {
-		if strings.HasPrefix(b.text, beginning) {
-			return false
-		}
-	}
-	return true
-}
-
-var goCommand = regexp.MustCompile(`(?m)\b(make( [a-z-]+)?$|go (build|run|install|test|tool)\b)`)
-
-func compilesGo(b block) bool { return goCommand.MatchString(b.text) }
-
-// lastCompiling is the place of the last block that compiles.
-func lastCompiling(typed []block) int {
-	last := -1
-	for i, b := range typed {
-		if compilesGo(b) {
-			last = i
-		}
-	}
-	return last
-}
-
-func TestWhatAPageTellsToTypeWorks(t *testing.T) {
-	for _, p := range pages(t) {
-		typed := slices.DeleteFunc(p.blocksOf("sh"), func(b block) bool { return !isTyped(b) })
-		if len(typed) == 0 {
-			continue
-		}
-		t.Run(p.name, func(t *testing.T) {
-			need(t, p)
-			if p.name != "README.md" {
-				typePage(t, p, typed, true)
-				return
-			}
-			made := 1 + lastCompiling(typed)
-			typePage(t, p, typed[:made], false)
-			typePage(t, p, typed[made:], true)
-		})
-	}
-}
-
-// need leaves a page out where the machine does not have what it is about.
-func need(t *testing.T, p page) {
-	t.Helper()
-	if strings.Contains(p.text, sandboxImage) {
-		needEngine(t)
-	}
-	if strings.Contains(p.text, "\npromtool ") {
-		_, err := exec.LookPath("promtool")
-		backendtest.Needs(t, "PROMTOOL (run scripts/install-deps)", err)
-	}
-}
-
-// typePage types blocks of a page as an ordinary user would, but for those that need what only the tests' own user has: Go's
-// cache, the database's socket, the clients from npm.
-func typePage(t *testing.T, p page, typed []block, installed bool) {
-	t.Helper()
-	compiles := slices.ContainsFunc(typed, compilesGo)
-	database, clients := strings.Contains(p.text, "$DATABASE_URL"), strings.Contains(p.text, "npm install ")
-	s := newSession(t, compiles, !compiles && !database && !clients)
-	if database {
-		s.database = postgrestest.Start(t).DSN("bailiff")
-	}
-	if clients {
-		s.installClients(t)
-	}
-	if installed {
-		s.install(t)
-	}
-	printed, err := s.run(t, p.name, typed)
-	t.Log(printed)
-	if err != nil {
-		t.Errorf("the page's commands failed where the above ends: %v", err)
-	}
-}
-
-// Nobody types the installation of a hook here, but what would be installed asks the
-// sidecar that the page has started.
-func TestTheSettingsThatAPageMakesAskItsSidecar(t *testing.T) {
-	for name, file := range map[string]string{"docs/clients/claude-code.md": "managed-settings.json",
-		"docs/clients/codex.md": "requirements.toml", "docs/clients/gemini-cli.md": "settings.json",
-		"docs/clients/qwen-code.md": "settings.json"} {
-		t.Run(name, func(t *testing.T) {
-			typed := read(t, name).blocksOf("sh")
-			made := slices.IndexFunc(typed, func(b block) bool { return strings.HasPrefix(b.text, "sed ") })
-			if made < 0 {
-				t.Fatal("the page makes no settings")
-			}
-			asks := block{text: `hook=$(grep -o '/usr/local/bin/bailiff-hook .*; }' ` + file + ` | sed 's|^/usr/local/||')
-(echo "${question/COMMAND/ls -l}" | bash -c "$hook" || test $? = 2) | grep 'bailiff exec.*ls -l'
-`}
-			s := newSession(t, false, true)
-			s.install(t)
-			if printed, err := s.run(t, name, append(typed[:made+1:made+1], asks)); err != nil {
-				t.Errorf("%v\n%s", err, printed)
-			}
-		})
-	}
-}
-
-// sandboxImage is what scripts/make-image makes.
-const sandboxImage = "bailiff-sandbox:test"
-
-// needEngine leaves a page out where there is no Docker engine, unless all is
-// required.
-func needEngine(t *testing.T) {
-	t.Helper()
-	if os.Getenv("BAILIFF_REQUIRE_ALL") == "" && exec.Command("docker", "image", "inspect", sandboxImage).Run() != nil {
-		t.Skip("SKIPPED WITHOUT DOCKER: run scripts/start-docker and scripts/make-image")
-	}
-}
-
-// A page may be followed again, or after another page: what it makes may be there already. A folder that is copied over one lands in
-// it, where policies are read twice.
-func TestWhatAPageTellsToTypeWorksAgain(t *testing.T) {
-	once := regexp.MustCompile(`(?m)^.*\bmkdir ([^-]|-m).*$|^.*\bcp -[ar] \S*[^/.\s] \S*[^/\s](\s.*)?$`)
-	for text, want := range map[string]bool{"mkdir work": true, "mkdir -m 700 run": true,
-		"mkdir -p work && x": false, "x && cp -r policies mine": true,
-		"cp -r policies/. mine": false, "cp -r examples/x ~/.plugins/": false} {
-		if once.MatchString(text) != want {
-			t.Fatalf("%q is taken for the opposite", text)
-		}
-	}
-	for _, p := range pages(t) {
-		for _, b := range p.blocksOf("sh") {
-			if line := once.FindString(b.text); line != "" && isTyped(b) {
-				t.Errorf("%s: say mkdir -p, and copy FOLDER/. into a folder that is there: %s", p.name, line)
-			}
-		}
-	}
-}
 
 func TestBlocksAreWhatTheySay(t *testing.T) {
 	kinds := map[string]func(*testing.T, string) error{
@@ -238,28 +97,59 @@ func isTables(t *testing.T, text string) error {
 }
 
 // The edits that a page shows leave the shipped policies' own tests alone, so that
-// whoever makes them has them in force.
+// whoever makes them has them in force. Those that set nothing twice are made together; with BAILIFF_TEST_ALL each is alone.
 func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
+	var places []string
+	edits := map[string]any{}
 	known := &passes.Memory{} // so that an edit has the tests run that read what it changes
+	try := func() {
+		if len(places) > 0 {
+			tryEdits(t, known, strings.Join(places, ", "), edits)
+		}
+		places, edits = nil, map[string]any{}
+	}
 	for _, p := range pages(t) {
 		for _, b := range p.blocksOf("yaml tables") {
-			folder := t.TempDir()
-			if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))); err != nil {
-				t.Fatal(err)
+			edit := tables(t, []byte(b.text))
+			if overlap(edits, edit) || os.Getenv("BAILIFF_TEST_ALL") != "" {
+				try()
 			}
-			merged, err := yaml.Marshal(map[string]any{"bailiff": map[string]any{"tables": merge(shippedTables(t),
-				tables(t, []byte(b.text)))}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(folder, "data.yaml"), merged, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{folder}, RequireTests: true, Passes: known}); err != nil {
-				t.Errorf("%s:%d: %v", p.name, b.line, err)
-			}
+			places, edits = append(places, fmt.Sprintf("%s:%d", p.name, b.line)), merge(edits, edit)
 		}
 	}
+	try()
+}
+
+// tryEdits wants the shipped policies to come into force with an edit of their tables, which is shown at the places.
+func tryEdits(t *testing.T, known *passes.Memory, places string, edit map[string]any) {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "policies"))); err != nil {
+		t.Fatal(err)
+	}
+	merged, err := yaml.Marshal(map[string]any{"bailiff": map[string]any{"tables": merge(shippedTables(t), edit)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "data.yaml"), merged, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{folder}, RequireTests: true, Passes: known}); err != nil {
+		t.Errorf("%s: %v", places, err)
+	}
+}
+
+// overlap says whether both set one value.
+func overlap(a, b map[string]any) bool {
+	for name, value := range b {
+		other, both := a[name]
+		inner, nested := value.(map[string]any)
+		outer, alsoNested := other.(map[string]any)
+		if both && (!nested || !alsoNested || overlap(outer, inner)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isPack wants the shipped policies to be sound with the pack, or the family of programs.
@@ -433,149 +323,4 @@ func each(all []reflect.Value, part func(reflect.Value) reflect.Value) (parts []
 		parts = append(parts, part(v))
 	}
 	return parts
-}
-
-func TestEveryMetricIsListed(t *testing.T) {
-	text := source(t, "metrics/collection.go")
-	want := map[string]bool{}
-	for _, m := range regexp.MustCompile(`r\.(?:counters|gauges|histograms)\("([a-z_]+)"`).FindAllStringSubmatch(text, -1) {
-		want["bailiff_"+m[1]] = true
-	}
-	same(t, "docs/metrics.md", want, named(t, "docs/metrics.md", regexp.MustCompile(`^(bailiff_[a-z_]+)`)))
-}
-
-func TestEveryRuleIsListed(t *testing.T) {
-	want := rules(t)
-	same(t, "docs/shipped-policies.md", want, named(t, "docs/shipped-policies.md", ruleShown))
-}
-
-// rules are those that the policies, their tables and the Go code can give.
-func rules(t *testing.T) map[string]bool {
-	t.Helper()
-	all := map[string]bool{}
-	for _, pattern := range []string{"policies/*.rego", "policies/data.yaml", "rules.go", "enforcer/*.go", "internal/pdp/*.go",
-		"internal/pdp/answers/*.go", "gateway/*.go"} {
-		files, err := filepath.Glob(filepath.Join(root, pattern))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, file := range files {
-			for _, name := range rulesIn(t, file) {
-				all[name] = true
-			}
-		}
-	}
-	return all
-}
-
-const ruleKinds = `((?:approval|backend|break_glass|code|command|env|floor|log|policy|request|session|tool)\.[a-z_]+)`
-
-var (
-	ruleShown = regexp.MustCompile(`^` + ruleKinds + `$`)
-	ruleGiven = regexp.MustCompile(`(?:"|rule: |: )` + ruleKinds + `(?:"|,|\n)`)
-	ruleNamed = regexp.MustCompile(`[rR]ule[A-Z]\w* += "` + ruleKinds + `"`) // a constant in Go
-)
-
-func rulesIn(t *testing.T, file string) (names []string) {
-	t.Helper()
-	if strings.Contains(file, "_test.") {
-		return nil
-	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pattern := ruleGiven
-	if strings.HasSuffix(file, ".go") {
-		pattern = ruleNamed
-	}
-	for _, m := range pattern.FindAllStringSubmatch(string(text), -1) {
-		names = append(names, m[1])
-	}
-	return names
-}
-
-func source(t *testing.T, name string) string {
-	t.Helper()
-	return read(t, name).text
-}
-
-// named are the words in back quotes on a page that match.
-func named(t *testing.T, name string, pattern *regexp.Regexp) map[string]bool {
-	t.Helper()
-	found := map[string]bool{}
-	for _, word := range read(t, name).spans() {
-		if m := pattern.FindStringSubmatch(word); m != nil {
-			found[m[1]] = true
-		}
-	}
-	return found
-}
-
-func same(t *testing.T, page string, want, have map[string]bool) {
-	t.Helper()
-	if len(want) == 0 {
-		t.Fatal("nothing was found in the code")
-	}
-	for name := range want {
-		if !have[name] {
-			t.Errorf("%s does not list %s", page, name)
-		}
-	}
-	for name := range have {
-		if !want[name] {
-			t.Errorf("%s lists %s, which does not exist", page, name)
-		}
-	}
-}
-
-func TestTheWholeFloorIsListed(t *testing.T) {
-	text := source(t, "enforcer/floor.go")
-	_, lists, found := strings.Cut(text, "var forbiddenPrefixes")
-	if !found {
-		t.Fatal("the floor's lists are not where they were")
-	}
-	want := map[string]bool{}
-	for _, m := range regexp.MustCompile(`"([A-Z0-9_]+)"`).FindAllStringSubmatch(lists, -1) {
-		want[m[1]] = true
-	}
-	_, section, _ := strings.Cut(read(t, "docs/secrets.md").text, "## The floor")
-	have := map[string]bool{}
-	for _, word := range (page{text: section}).spans() {
-		if strings.ToUpper(word) == word {
-			have[word] = true
-		}
-	}
-	same(t, "docs/secrets.md", want, have)
-}
-
-// The list of all pages leads to each one, of a folder to its first.
-func TestEveryPageIsListed(t *testing.T) {
-	t.Parallel()
-	wantListed(t, "docs")
-	listed := read(t, "docs/README.md").links()
-	for _, p := range pages(t) {
-		if front := strings.TrimPrefix(p.name, "docs/"); strings.HasSuffix(front, "/README.md") && !slices.Contains(listed, front) {
-			t.Errorf("docs/README.md does not list %s", p.name)
-		}
-	}
-}
-
-func TestEveryClientIsListed(t *testing.T) { wantListed(t, "docs/clients") }
-
-func TestEveryBackendIsListed(t *testing.T) { wantListed(t, "docs/backends") }
-
-// wantListed wants a folder's first page to lead to each of the others.
-func wantListed(t *testing.T, folder string) {
-	t.Helper()
-	front := folder + "/README.md"
-	listed := map[string]bool{front: true}
-	for _, target := range read(t, front).links() {
-		listed[filepath.Join(folder, target)] = true
-	}
-	for _, p := range pages(t) {
-		if filepath.Dir(p.name) == folder && !listed[p.name] {
-			t.Errorf("%s does not list %s", front, p.name)
-		}
-	}
 }

@@ -28,9 +28,25 @@ type session struct {
 	database string        // its connection string, where the page wants one
 }
 
-// newSession leaves Go's files and the tests' out of the copy, most of it, where nothing is compiled. Its reader is an ordinary
+// parts says what a copy has besides what each page needs: Go's files and those of its tests, most of it all; and all tests of the
+// shipped policies, which are part of bailiff where it is compiled. These take longer each time than what a page is about, and pass
+// elsewhere: "make policies" runs them as a page does, TestEditsOfTablesThatAreShownPassTheTests has them pass before policies come
+// into force.
+type parts struct{ code, policyTests bool }
+
+// fewTests are those that a copy has anyhow, since policies without tests do not come into force, and what they call.
+var fewTests = []string{"policies/backups_test.rego", "policies/requests_test.rego"}
+
+func (p parts) lack(place string, isFolder bool) bool {
+	if strings.HasPrefix(place, "policies/") && strings.HasSuffix(place, "_test.rego") {
+		return !p.policyTests && !slices.Contains(fewTests, place)
+	}
+	return !p.code && (isFolder && filepath.Base(place) == "testdata" || strings.HasSuffix(place, ".go"))
+}
+
+// newSession makes a copy with parts of the repository. Its reader is an ordinary
 // user without control groups, who may use the engine, or the tests' own user.
-func newSession(t *testing.T, compiles, ordinary bool) session {
+func newSession(t *testing.T, with parts, ordinary bool) session {
 	t.Helper()
 	backendtest.Starts(t)
 	folder, err := os.MkdirTemp("", "docs-")
@@ -39,7 +55,7 @@ func newSession(t *testing.T, compiles, ordinary bool) session {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	s := session{folder: folder}
-	if err := s.clone(compiles); err != nil {
+	if err := s.clone(with); err != nil {
 		t.Fatal(err)
 	}
 	if ordinary {
@@ -49,7 +65,7 @@ func newSession(t *testing.T, compiles, ordinary bool) session {
 	return s
 }
 
-func (s session) clone(compiles bool) error {
+func (s session) clone(with parts) error {
 	if err := os.Chmod(s.folder, 0o711); err != nil { // sandboxes of another user are below
 		return err
 	}
@@ -61,9 +77,9 @@ func (s session) clone(compiles bool) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && slices.Contains([]string{".git", "bin"}, place), entry.IsDir() && !compiles && entry.Name() == "testdata":
+		case entry.IsDir() && (slices.Contains([]string{".git", "bin"}, place) || with.lack(place, true)):
 			return fs.SkipDir
-		case !compiles && strings.HasSuffix(place, ".go"):
+		case !entry.IsDir() && with.lack(place, false):
 			return nil
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(s.work(), place), 0o755)

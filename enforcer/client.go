@@ -9,20 +9,27 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/contents"
 )
 
 // readForClient judges a request that its client runs itself, on the host, by the files that it runs and by what its paths
 // lead to, and returns the names of what was not looked at as the client sees it: all of them where the client's folder is none
 // that the sidecar sees, so that other files may stand there.
 func (e *Enforcer) readForClient(ctx context.Context, m *judged) (unread []string) {
-	if m.located.Folder == "" || !e.readsFiles(m) && !e.surveys(m) {
+	if m.located.Folder == "" {
+		e.recognise(ctx, m)
+		return m.Files
+	}
+	if !e.readsFiles(m) && !e.surveys(m) && !e.seeks(m) {
 		return m.Files
 	}
 	defer m.release()
 	alone := m.Judgement
 	m.looksOnly = true
 	if err := e.lookForClient(ctx, m); err != nil {
-		m.Judgement = alone
+		m.Judgement, m.look = alone, look{}
+		m.release()
+		e.recognise(ctx, m)
 		return m.reliesOn()
 	}
 	return m.unlikeClient(ctx)
@@ -62,7 +69,7 @@ func (e *Enforcer) lookForClient(ctx context.Context, m *judged) error {
 
 // reliesOn names all that it depends on what a request does.
 func (m *judged) reliesOn() []string {
-	return distinct(m.Files, m.Opens, m.Paths, moduleNames(m.Implied))
+	return distinct(m.Files, m.Opens, m.Paths, m.Unknown, moduleNames(m.Implied))
 }
 
 // unlikeClient names what may be something else for the client, though its working folder is the sidecar's: what lies in the home
@@ -73,7 +80,7 @@ func (m *judged) unlikeClient(ctx context.Context) []string {
 		names = slices.DeleteFunc(m.reliesOn(), func(p string) bool { return !isOfHome(p) })
 	}
 	for _, c := range m.contents {
-		if c.Kind == bailiff.ContentMissing && !isPattern(c.Path) && m.isOutside(c.Path) && !m.sees(c.Path) {
+		if c.Kind == bailiff.ContentMissing && !contents.IsPattern(c.Path) && m.isOutside(c.Path) && !m.sees(c.Path) {
 			names = append(names, c.Path)
 		}
 	}

@@ -114,6 +114,8 @@ type Config struct {
 	Ledger ledger.Entries[ledger.Sandbox]
 	// Workspaces is of those that stay when their sandbox goes.
 	Workspaces ledger.Entries[ledger.Workspace]
+	// Projects is of those in which sessions change files on this machine.
+	Projects ledger.Entries[ledger.Project]
 	// KeptAside is the file in which changes of protected files that were put back are remembered; empty if they are not.
 	KeptAside string
 	// WayOut serves the connections of sandboxes whose network is egress; nil means that
@@ -145,5 +147,6 @@ func (c Config) missing() error {
 		"Sandboxes": c.Sandboxes == nil, "Readiness": c.Readiness == nil,
 		"Approvals": c.Approvals == nil, "Freezer": c.Freezer == nil, "Backends": c.Backends == nil, "Owner": c.Owner == "",
 		"Ledger": c.Ledger == nil, "Workspaces": c.Workspaces == nil,
+		"Projects": c.Projects == nil,
 	})
 }

@@ -41,6 +41,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/enforcer/sights"
 	"github.com/bailiff-dev/bailiff/enforcer/toolbox"
 )
 
@@ -63,6 +64,9 @@ func New(c Config) (*Enforcer, error) {
 	e.guards = guard.New(guard.Config{Kept: c.KeptAside, Repositories: c.Repositories, PutBack: c.Observer.PutBack, Log: c.Log})
 	e.processes = process.New(process.Config{Policies: e.allows, Recorder: c.Recorder, Log: c.Log})
 	var err error
+	if e.sights, err = sights.New(c.Owner, c.Projects); err != nil {
+		return nil, err
+	}
 	e.leases, err = lease.New(lease.Config{
 		Backends: c.Backends, Readiness: c.Readiness,
 		Owner: c.Owner, CheckOwner: c.CheckOwner, Homes: c.Homes, Repositories: c.Repositories, Caches: c.Caches,
@@ -88,6 +92,7 @@ type Enforcer struct {
 	tools     toolbox.Toolbox
 	refusals  refusals
 	guards    *guard.Guards
+	sights    *sights.Sights
 
 	running context.Context // ends when Close gives up waiting
 	stop    context.CancelCauseFunc

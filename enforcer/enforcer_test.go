@@ -19,8 +19,8 @@ import (
 func TestNewNamesEverythingThatTheConfigLacks(t *testing.T) {
 	t.Parallel()
 	_, err := New(Config{})
-	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Readiness, Recorder, " +
-		"Sandboxes, Workspaces"; err == nil || err.Error() != want {
+	if want := "enforcer config lacks Approvals, Backends, Decider, Environ, Freezer, Ledger, Observer, Owner, Projects, Readiness, " +
+		"Recorder, Sandboxes, Workspaces"; err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }

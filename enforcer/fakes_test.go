@@ -384,11 +384,13 @@ type bench struct {
 	human       *humans
 	let         *entriesInMemory[ledger.Sandbox]
 	kept        *entriesInMemory[ledger.Workspace]
+	projects    *entriesInMemory[ledger.Project]
 	shown       lease.BackendObserver
 	made        lease.Observer
 	homes       lease.Homes
 	claims      Claims
 	checkOwner  func() error
+	wayOut      WayOut
 	log         *slog.Logger
 }
 
@@ -456,16 +458,17 @@ func alike(a, b backends.Spec) bool {
 func newBench(t testing.TB, changes ...func(*bench)) *bench {
 	t.Helper()
 	b := &bench{shown: blind{}, made: blind{}, judge: &judge{decision: allow()}, tape: &tape{}, fakeBackend: &fakeBackend{}, env: environ{},
-		human: &humans{grants: map[string]bool{}},
-		let:   &entriesInMemory[ledger.Sandbox]{all: map[string]ledger.Sandbox{}},
-		kept:  &entriesInMemory[ledger.Workspace]{all: map[string]ledger.Workspace{}}}
+		human:    &humans{grants: map[string]bool{}},
+		let:      &entriesInMemory[ledger.Sandbox]{all: map[string]ledger.Sandbox{}},
+		kept:     &entriesInMemory[ledger.Workspace]{all: map[string]ledger.Workspace{}},
+		projects: &entriesInMemory[ledger.Project]{all: map[string]ledger.Project{}}}
 	for _, change := range changes {
 		change(b)
 	}
 	var err error
 	b.Enforcer, err = New(Config{Decider: b.judge, Recorder: b.tape, Environ: b.env, Observer: blind{}, Sandboxes: b.made,
-		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Owner: "test",
-		Homes: b.homes, Claims: b.claims, CheckOwner: b.checkOwner,
+		Readiness: b.shown, Log: b.log, Approvals: b.human, Freezer: b.human, Ledger: b.let, Workspaces: b.kept, Projects: b.projects,
+		Owner: "test", Homes: b.homes, Claims: b.claims, CheckOwner: b.checkOwner, WayOut: b.wayOut,
 		Backends: map[string]backends.Backend{"docker": b.fakeBackend, "bubblewrap": b.fakeBackend, "podman": b.fakeBackend,
 			"local": b.fakeBackend}})
 	must(t, err)

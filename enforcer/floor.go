@@ -20,6 +20,7 @@ const (
 	ruleNoWay        = "floor.no_egress"
 	ruleSnapshot     = "floor.snapshot"
 	ruleUntrusted    = "floor.mcp_untrusted"
+	ruleUnnoted      = "floor.project_unnoted"
 )
 
 // instead says of each rule here that denies what would be allowed.
@@ -30,6 +31,7 @@ var instead = map[string]string{
 	ruleRuntime:            "Have the security team choose a runtime that the backend's runtimes_allowed names, or none.",
 	ruleSnapshot:           "Send it to be run by bailiff, or have the security team order a snapshot only where there can be one.",
 	ruleUntrusted:          `Have an operator look at it and say yes: "bailiff mcp trust NAME".`,
+	ruleUnnoted:            "Send it again once the state folder can be written.",
 	ruleVariable:           "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",

@@ -2,11 +2,13 @@ package enforcer
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
@@ -66,10 +68,10 @@ func (m *judged) again() *judged {
 	return &judged{placed: m.placed, reporter: reporter{news: m.news, streams: m.streams, told: true}, approval: &approval}
 }
 
-// needsSandbox is false for what addresses a process, and for a call of a tool that
-// the agent runs.
+// needsSandbox is false for what addresses a process, for a call of a tool that the agent runs, and
+// for a server that runs elsewhere.
 func (p placed) needsSandbox() bool {
-	return p.located.Tool == bailiff.Terminal || p.located.Tool == bailiff.ExecuteCode
+	return p.located.Args.URL == "" && (p.located.Tool == bailiff.Terminal || p.located.Tool == bailiff.ExecuteCode)
 }
 
 // claim is what approvers are asked about the request. A session's first command and
@@ -171,6 +173,24 @@ func (e *Enforcer) settle(ctx context.Context, m *judged) {
 	if at.Path == "" && req.Args.Workdir == "" && m.needsSandbox() {
 		e.settleAtStart(ctx, m)
 	}
+	e.noteProjects(m)
+}
+
+// noteProjects remembers what projects declare before a request changes files there, on this host or where its sandbox shows them.
+func (e *Enforcer) noteProjects(m *judged) {
+	if m.Decision.Outcome == bailiff.Deny {
+		return
+	}
+	var err error
+	if _, isHere := e.config.Backends[m.Decision.Backend.Name].(backends.Installer); isHere {
+		err = e.sights.Note(m.located.Args.Workdir, m.Changes)
+	}
+	for _, mount := range m.Decision.Backend.Mounts {
+		err = errors.Join(err, e.sights.Note(mount.Source, nil))
+	}
+	if err != nil {
+		m.Decision = deny(m.Decision, ruleUnnoted, "What the project declares could not be remembered: "+err.Error())
+	}
 }
 
 // settleAtStart judges a session's first request anew, in the folder where the backend
@@ -194,7 +214,9 @@ func (e *Enforcer) Placement(ctx context.Context, req bailiff.Request) (bailiff.
 	if req.Args.Workdir == "" && m.needsSandbox() {
 		e.settle(ctx, m)
 	}
-	return m.located, e.Circumstances(req)
+	at := e.Circumstances(req)
+	at.Ground.Sought = true // nothing is looked at for a query
+	return m.located, at
 }
 
 // found is what was found in a sandbox of the files of a request, as far as it was looked for.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/contents"
 )
 
 // look is what was found in a sandbox of the paths and files of a request, which is judged by it.
@@ -27,7 +27,7 @@ type look struct {
 // part of what the request does. A file that the text names in a way that leaves it open has
 // none. Each path that the text names is judged by what it leads to, too.
 func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
-	if !e.readsFiles(m) && !e.surveys(m) {
+	if !e.readsFiles(m) && !e.surveys(m) && !e.seeks(m) {
 		return nil
 	}
 	if err := e.hold(ctx, m, false); err != nil {
@@ -47,7 +47,7 @@ func (e *Enforcer) look(ctx context.Context, m *judged, alone bool) error {
 		m.unbound = append(slices.Clone(m.Opens), impliedNames(m.Implied)...)
 	}
 	depends := m.dependsOnFiles()
-	if !depends && !e.surveys(m) && !m.isImplying() {
+	if !depends && !e.surveys(m) && !m.isImplying() && !e.seeks(m) {
 		return nil
 	}
 	if err := e.holdToLook(ctx, m, alone && depends); err != nil {
@@ -98,21 +98,45 @@ func (e *Enforcer) examine(ctx context.Context, m *judged) error {
 	return nil
 }
 
-// recognise judges a request by the programs that root has installed on the host where it runs, besides those that are known by name.
+// recognise judges a request by the programs that are known on the host where it runs, besides those that the tables know. What was not
+// looked at is not known.
 func (e *Enforcer) recognise(ctx context.Context, m *judged) {
-	host, ok := e.config.Backends[m.Decision.Backend.Name].(backends.Installer)
-	if !ok || !e.runsOnHost(m) {
+	if !e.seeks(m) {
 		return
 	}
-	before := len(m.ground.Known)
-	for _, name := range m.Unknown {
-		if !strings.Contains(name, "/") && !slices.Contains(m.ground.Known, name) && host.Installed(name) {
-			m.ground.Known = append(m.ground.Known, name)
+	m.ground.Sought = true
+	if m.held != nil {
+		on, _ := e.config.Backends[m.Decision.Backend.Name].(backends.Installer)
+		found := e.sights.Look(ctx, m.located.Args.Workdir, on, m.held, m.Unknown)
+		m.ground.Known, m.ground.Unknown, m.ground.Host = found.Known, found.Unknown, found.Host
+	}
+	e.rejudge(ctx, m, nil)
+	if asked := sightsAsked(m.Decision); len(asked) > 0 {
+		m.ground.Asked = asked
+		e.rejudge(ctx, m, nil)
+		if !slices.Equal(sightsAsked(m.Decision), asked) {
+			m.ground.Asked = nil
+			e.rejudge(ctx, m, nil)
 		}
 	}
-	if len(m.ground.Known) > before {
-		e.rejudge(ctx, m, nil)
+}
+
+// sightsAsked are the files about whose content a decision asks.
+func sightsAsked(d bailiff.Decision) (paths []string) {
+	if d.Outcome != bailiff.Ask {
+		return nil
 	}
+	for _, r := range d.Reasons() {
+		if r.Rule == bailiff.RunsUnknownProgram && r.Match != "" {
+			paths = append(paths, r.Match)
+		}
+	}
+	return paths
+}
+
+// seeks says whether a request calls programs that only the host where it runs can tell.
+func (e *Enforcer) seeks(m *judged) bool {
+	return len(m.Unknown) > 0 && !m.ground.Sought && (m.needsSandbox() || m.isTyped()) && e.runsOnHost(m)
 }
 
 // maxSurveys is how often the text of files may tell more paths.
@@ -145,10 +169,10 @@ func (e *Enforcer) survey(ctx context.Context, m *judged) error {
 // judgeContents reads the files that the text runs, and those that the text in them runs, and
 // judges the request by them.
 func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
-	left := budget{maxContents, maxRead, maxLooked}
-	for round := range maxRounds + 1 {
-		if round == maxRounds {
-			left = budget{}
+	left := contents.Whole()
+	for round := range contents.MaxRounds + 1 {
+		if round == contents.MaxRounds {
+			left = contents.Budget{}
 		}
 		if err := m.findModules(ctx); err != nil {
 			return err
@@ -170,13 +194,33 @@ func (e *Enforcer) judgeContents(ctx context.Context, m *judged) error {
 	return nil
 }
 
+// unread reads those of a request's files that were not read yet: those that its text runs, and
+// those on which it may depend.
+func (m *judged) unread(ctx context.Context, left *contents.Budget) (more []bailiff.Content, err error) {
+	for paths := slices.Concat(m.Files, m.Opens, m.modules.files); len(paths) > 0; paths = paths[1:] {
+		path := paths[0]
+		known := func(c bailiff.Content) bool { return c.Path == path }
+		if slices.ContainsFunc(m.contents, known) || slices.ContainsFunc(more, known) {
+			continue
+		}
+		content, matches, err := left.Find(ctx, m.held, m.located.Args.Workdir, path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
+		}
+		paths = append(paths, matches...)
+		left.Take(content)
+		more = append(more, content)
+	}
+	return more, nil
+}
+
 // bind judges a request with what the files are on which it depends.
 func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) error {
 	files, err := m.held.Digest(ctx, m.located.Args.Workdir, m.Files)
 	if err != nil {
 		return fmt.Errorf("%w: reading those that the command runs: %w", errFiles, err)
 	}
-	if path := changedFile(m.contents, files); path != "" {
+	if path := contents.Changed(m.contents, files); path != "" {
 		return fmt.Errorf("%w: %s changed while it was read; send the command again", errFiles, path)
 	}
 	opened, unbound := m.dependencies(ctx)

@@ -44,7 +44,7 @@ func decisionEvent(req bailiff.Request, j bailiff.Judgement, at time.Time) api.E
 		Bundles:     map[string]api.Bundle{"policies": {Revision: j.Decision.Revision}},
 		RequestedBy: req.Caller,
 		Metrics:     j.Timers,
-		Custom:      api.Custom{Event: api.DecisionEvent, Session: req.Session.ID, RequestID: req.ID},
+		Custom:      api.Custom{Event: api.DecisionEvent, Session: req.Session.ID, Agent: req.Session.Agent, RequestID: req.ID},
 	}
 	if j.Fault != nil {
 		event.Error = &api.EventError{Message: j.Fault.Error()}
@@ -64,7 +64,7 @@ func executionEvent(decision api.Event, a answer) api.Event {
 		Timestamp:   time.Now().UTC(),
 		RequestedBy: decision.RequestedBy,
 		Custom: api.Custom{
-			Event: api.ExecutionEvent, Session: decision.Custom.Session, RequestID: decision.Custom.RequestID,
+			Event: api.ExecutionEvent, Session: decision.Custom.Session, Agent: decision.Custom.Agent, RequestID: decision.Custom.RequestID,
 			Status: a.Status, ExitCode: &a.ExitCode, Backend: a.Backend, SandboxID: a.SandboxID,
 			Message: a.Message, Nanoseconds: a.Duration.Nanoseconds(),
 		},

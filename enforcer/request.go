@@ -145,6 +145,8 @@ func (e *Enforcer) exec(ctx context.Context, g grant) answer {
 		return e.attend(ctx, g)
 	case g.located.Tool == bailiff.Call || g.located.Tool == bailiff.MCP:
 		return e.handOver(ctx, g)
+	case g.located.Args.URL != "":
+		return e.reach(ctx, g)
 	}
 	return e.execInside(ctx, g)
 }

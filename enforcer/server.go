@@ -43,9 +43,8 @@ func (e *Enforcer) converse(ctx context.Context, g grant) (answered answer) {
 	if a.started = !errors.Is(err, backends.ErrNotStarted); err != nil {
 		return e.broken(ctx, g, a, err)
 	}
-	if again, err := g.held.Digest(ctx, cmd.Workdir, g.Files); err != nil || !slices.Equal(again, files) { // what ran may be neither
-		err = errors.Join(err, server.Kill(context.WithoutCancel(ctx)), errFilesChanged)
-		return e.broken(ctx, g, a, err)
+	if err := e.differs(ctx, g, cmd.Workdir, files); err != nil { // what ran may be neither
+		return e.broken(ctx, g, a, errors.Join(err, server.Kill(context.WithoutCancel(ctx))))
 	}
 	g.news(bailiff.Progress{Say: server.Say, Files: files})
 	select {
@@ -55,12 +54,22 @@ func (e *Enforcer) converse(ctx context.Context, g grant) (answered answer) {
 	if err := server.Kill(context.WithoutCancel(ctx)); err != nil {
 		return e.broken(ctx, g, a, err)
 	}
+	ear.tell(ear.redactor.Flush())
 	exit := server.Exit()
 	exit.Interrupted = exit.Interrupted || ctx.Err() != nil
 	a.Duration, a.Output = exit.Duration, ear.printed
 	a.end(ctx, exit, cmd.Timeout)
 	a.Note(circumstances(exit, g.held, g.Decision)...)
 	return a
+}
+
+// differs is an error unless the files of a server have the content that they had before it started.
+func (e *Enforcer) differs(ctx context.Context, g grant, workdir string, before []bailiff.File) error {
+	after, err := g.held.Digest(ctx, workdir, g.Files)
+	if err == nil && !slices.Equal(after, before) {
+		err = errFilesChanged
+	}
+	return err
 }
 
 // serverEar hands on what a server says and prints, redacted.
@@ -71,8 +80,10 @@ type serverEar struct {
 }
 
 // Output takes what the server prints.
-func (s *serverEar) Output(p []byte) {
-	told := bytes.Clone(s.redactor.Write(p))
+func (s *serverEar) Output(p []byte) { s.tell(s.redactor.Write(p)) }
+
+func (s *serverEar) tell(text []byte) {
+	told := bytes.Clone(text)
 	s.printed = append(s.printed, told...)
 	s.printed = bytes.Clone(s.printed[max(0, len(s.printed)-lastWords):])
 	s.news(bailiff.Progress{Output: told})
@@ -80,3 +91,8 @@ func (s *serverEar) Output(p []byte) {
 
 // Line takes one line that it says.
 func (s *serverEar) Line(line []byte) { s.news(bailiff.Progress{Line: s.redactor.Redact(line)}) }
+
+// LongLine takes the ends of one that is too long.
+func (s *serverEar) LongLine(head, tail []byte) {
+	s.news(bailiff.Progress{LongLine: &bailiff.LongLine{Head: head, Tail: tail}})
+}

@@ -206,9 +206,7 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	if e.config.WayOut == nil {
 		return nil, errNoWay
 	}
-	of := bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: g.held.ID(),
-		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress,
-			Approved: g.vouchedFor()}}
+	of := e.connectionOf(g, g.held.ID())
 	w, swapped := &wayOf{traffic: traffic{questions: e.questionsOf(g), reach: g.Decision.Backend.Egress}}, g.swapped
 	served := lease.Served{Trust: e.config.WayOut.Trust, Conn: func(ctx context.Context, conn net.Conn) {
 		e.config.WayOut.Serve(ctx, conn, of, swapped, &w.traffic)
@@ -221,6 +219,13 @@ func (e *Enforcer) openWay(ctx context.Context, g grant) (*wayOf, error) {
 	}
 	w.Way = way
 	return w, err
+}
+
+// connectionOf is a connection on behalf of a grant, as far as it is known before it is made.
+func (*Enforcer) connectionOf(g grant, sandbox string) bailiff.Connection {
+	return bailiff.Connection{Caller: g.located.Caller, Session: g.located.Session, Backend: g.Decision.Backend.Name, Sandbox: sandbox,
+		For: bailiff.ConnectionRequest{DecisionID: g.event.DecisionID, Tool: g.located.Tool, Egress: g.Decision.Backend.Egress,
+			Approved: g.vouchedFor()}}
 }
 
 // vouchedFor is what people were asked about before the request ran, and approved.

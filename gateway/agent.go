@@ -82,7 +82,7 @@ func NewAgent(c AgentConfig) (*Agent, error) {
 	if c.keepAlive == 0 {
 		c.keepAlive = keepAlive
 	}
-	a := &agent{config: c}
+	a := &agent{config: c, line: newLineage()}
 	rs := newRoutes()
 	rs.on(http.MethodPost, "/v1/execute", a.execute)
 	rs.answer(http.MethodPost, "/v1/decide", a.decide)
@@ -152,7 +152,10 @@ func (c AgentConfig) missing() error {
 }
 
 // agent serves one agent's listener.
-type agent struct{ config AgentConfig }
+type agent struct {
+	config AgentConfig
+	line   lineage
+}
 
 func (a *agent) execute(w http.ResponseWriter, r *http.Request) {
 	req, p := a.read(r)
@@ -260,6 +263,9 @@ func (a *agent) claim(req bailiff.Request) (bailiff.Request, *api.Problem) {
 		return req, problem(http.StatusForbidden, "platform_not_allowed",
 			fmt.Sprintf("Listener %q may not speak for platform %q; its configuration names those that it may.", a.config.Name,
 				cut(req.Session.Platform)))
+	}
+	if faults := a.line.faults(req.Session); len(faults) > 0 {
+		return req, refusalProblem(codeRequest, faults)
 	}
 	req.Caller = a.config.Name
 	return req, nil

@@ -26,6 +26,8 @@ func process(text string) string { return strings.Replace(args(text), "terminal"
 
 func session(member string) string { return replace(`{"id": "s1"`, "{"+member+`, "id": "s1"`) }
 
+func ofAgent(members string) string { return session(`"agent": {` + members + `}`) }
+
 func TestBadRequestsAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 	c := callerOf(t, open(t, ListenerConfig{}, agentHandler(t, agentOf(&enforcer{}))))
 	long := strings.Repeat("x", 600)
@@ -92,6 +94,19 @@ func TestBadRequestsAreRefusedWithThePlaceOfTheFault(t *testing.T) {
 		{"an unknown chat type", session(`"chat_type": "DM"`), codeRequest, "/session/chat_type", `is "DM"`},
 		{"a user id that is a number", session(`"user_id": 42`), codeRequest, "/session/user_id", "want a string, is a number"},
 		{"a NUL byte in a user's name", session(`"user_name": "\u0000"`), codeRequest, "/session/user_name", "NUL byte"},
+		{"an agent without an id", ofAgent(`"depth": 1`), codeRequest, "/session/agent/id", "is missing"},
+		{"an agent without a depth", ofAgent(`"id": "a"`), codeRequest, "/session/agent/depth", "is 0"},
+		{"an agent above the person", ofAgent(`"id": "a", "depth": -1`), codeRequest, "/session/agent/depth", "is -1"},
+		{"an agent without end", ofAgent(`"id": "a", "parent": "b", "depth": 17`), codeRequest, "/session/agent/depth", "to 16, is 17"},
+		{"a depth that is text", ofAgent(`"id": "a", "depth": "1"`), codeRequest, "/session/agent/depth", "want a whole number"},
+		{"a depth that is a part", ofAgent(`"id": "a", "depth": 1.5`), codeRequest, "/session/agent/depth", "want a whole number"},
+		{"a child of the session's own that names a parent", ofAgent(`"id": "a", "parent": "b", "depth": 1`), codeRequest,
+			"/session/agent/parent", "belongs to a depth of 2"},
+		{"a deep agent without a parent", ofAgent(`"id": "a", "depth": 2`), codeRequest, "/session/agent/parent", "is missing"},
+		{"an agent that started itself", ofAgent(`"id": "a", "parent": "a", "depth": 2`), codeRequest, "/session/agent/parent", "itself"},
+		{"an agent's id without end", ofAgent(`"id": "` + long + `", "depth": 1`), codeRequest, "/session/agent/id", "600 bytes long"},
+		{"an agent with more", ofAgent(`"id": "a", "depth": 1, "root": true`), codeRequest, "/session/agent/root", "nothing is named"},
+		{"an agent that is a name", session(`"agent": "a"`), codeRequest, "/session/agent", "want an object"},
 		{"a session id without end", replace("s1", long), codeRequest, "/session/id", "600 bytes long"},
 		{"a chat id without end", session(`"chat_id": "` + long + `"`), codeRequest, "/session/chat_id", "600 bytes long"},
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
@@ -126,6 +127,7 @@ func TestAVerdictIsTheDecisionInTheWordsOfKits(t *testing.T) {
 }
 
 func TestThePoliciesWordADecisionAsTheGatewayDoes(t *testing.T) {
+	backendtest.Long(t)
 	law, err := pdp.Open(t.Context(), pdp.Config{EvalTimeout: time.Minute})
 	if err != nil {
 		t.Fatal(err)

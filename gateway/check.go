@@ -62,6 +62,30 @@ func (c *checker) session(s *bailiff.Session) {
 	c.short("/session/user_id", s.UserID, longestName)
 	c.short("/session/user_name", s.UserName, longestName)
 	c.short("/session/profile", s.Profile, longestName)
+	c.short("/session/job", s.Job, longestName)
+	if s.Agent.IsSub() {
+		c.subAgent(s.Agent)
+	}
+}
+
+// subAgent checks one that another started; the session's own is not named.
+func (c *checker) subAgent(a bailiff.Agent) {
+	if a.ID == "" {
+		c.fault("/session/agent/id", "is missing; a request of the session's own agent has no agent at all")
+	}
+	c.short("/session/agent/id", a.ID, longestName)
+	c.short("/session/agent/parent", a.Parent, longestName)
+	switch {
+	case a.Depth < 1 || a.Depth > bailiff.MaxAgentDepth:
+		c.fault("/session/agent/depth", "want 1 (the session's own agent started it) to %d, is %d", bailiff.MaxAgentDepth, a.Depth)
+	case a.Depth == 1 && a.Parent != "":
+		c.fault("/session/agent/parent", "belongs to a depth of 2 and more: at depth 1 the parent is the session's own agent, "+
+			"which has no id")
+	case a.Depth > 1 && a.Parent == "":
+		c.fault("/session/agent/parent", "is missing: an agent of depth %d was started by another that has an id", a.Depth)
+	case a.ID != "" && a.Parent == a.ID:
+		c.fault("/session/agent/parent", "is the agent itself, want the one that started it")
+	}
 }
 
 func (c *checker) args(tool bailiff.Tool, a *bailiff.Args) {

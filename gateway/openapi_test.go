@@ -312,7 +312,7 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 		d.check(t, "GET", eventsPath, "", answerBytes{http.StatusOK, l.header, l.rest(t)})
 	})
 	for _, x := range d.all() {
-		if !d.seen[x] {
+		if !d.seen[x] && !strings.HasPrefix(x, "POST /v1/mcp ") { // which gateway/mcp/proxy serves and tests
 			t.Errorf("%s is described and never happened", x)
 		}
 	}

@@ -36,7 +36,7 @@ func readLine(text []byte) (api.Logged, bool) {
 	}
 	c, input, result := l.Custom, l.ReadInput(), l.ReadResult()
 	event := api.Logged{
-		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session,
+		DecisionID: l.DecisionID, Timestamp: l.Timestamp, Event: c.Event, Caller: l.RequestedBy, Session: c.Session, Agent: c.Agent,
 		Platform: input.Session.Platform, User: input.Session.UserID, Tool: input.Tool,
 		Text: bailiff.Beginning(input.Args.Text(), loggedText), Outcome: result.Outcome,
 		Status: c.Status, ExitCode: c.ExitCode, Backend: c.Backend, Message: c.Message, Approval: c.Approval,

@@ -246,6 +246,8 @@ func typeName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"
+	case reflect.Int:
+		return "a whole number"
 	case reflect.Slice:
 		return "a list"
 	case reflect.Struct:

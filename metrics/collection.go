@@ -44,6 +44,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 type requested struct {
 	decisions         *prometheus.CounterVec
 	denials           *prometheus.CounterVec
+	agentDecisions    *prometheus.CounterVec
 	decisionDuration  prometheus.Observer
 	lastDecision      *prometheus.GaugeVec
 	executions        *prometheus.CounterVec
@@ -63,6 +64,8 @@ func newRequested(r registration) requested {
 	return requested{
 		decisions: r.counters("decisions_total", "Decisions of the policies.", "tool", "platform", "outcome", "backend"),
 		denials:   r.counters("denials_total", "Rules that denied a request.", "tool", "platform", "rule"),
+		agentDecisions: r.counters("agent_decisions_total", "Decisions on requests of agents that another agent started.", "depth",
+			"outcome"),
 		decisionDuration: r.histograms("decision_duration_seconds", "Time from a request to its decision.",
 			decisionBuckets).WithLabelValues(),
 		lastDecision: r.gauges("listener_last_decision_timestamp_seconds", "When a listener last brought a request.", "listener"),

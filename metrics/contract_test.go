@@ -23,7 +23,8 @@ func TestNoLabelCarriesWhatACallerChose(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := collect(registry)
 	const free = "rm -rf / # chosen by a caller"
-	m.Decided(context.Background(), bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free}},
+	m.Decided(context.Background(), bailiff.Request{Tool: free, Session: bailiff.Session{Platform: free, UserID: free, ChatID: free,
+		Agent: bailiff.Agent{ID: free, Parent: free, Depth: 9}}},
 		bailiff.Decision{
 			Denials: []bailiff.Reason{{Rule: free, Message: free, Match: free}},
 			Obligations: bailiff.Obligations{
@@ -103,7 +104,8 @@ func everything(m *Metrics) {
 	m.SweepFailed("docker")
 	m.LimitsWaived("docker", []string{"pids"})
 	m.Listeners([]string{"hermes"})
-	m.Decided(context.Background(), bailiff.Request{Caller: "hermes"}, d, 0)
+	m.Decided(context.Background(), bailiff.Request{Caller: "hermes",
+		Session: bailiff.Session{Agent: bailiff.Agent{ID: "a", Depth: 1}}}, d, 0)
 	m.Reloaded(true, "abc")
 	m.OutOfTime()
 	m.BundleConfirmed()
@@ -122,7 +124,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 	everything(collect(registry))
 	text := exposition(t, registry)
 	for name, labels := range map[string]string{
-		"decisions_total": "backend,outcome,platform,tool", "denials_total": "platform,rule,tool",
+		"decisions_total": "backend,outcome,platform,tool", "agent_decisions_total": "depth,outcome", "denials_total": "platform,rule,tool",
 		"decision_duration_seconds_count": "", "executions_total": "backend,status,tool",
 		"execution_duration_seconds_count": "backend,tool", "env_forwarded_total": "name", "env_withheld_total": "name,rule",
 		"backend_ready": "backend", "backend_limits_waived": "backend,limit",

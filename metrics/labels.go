@@ -3,6 +3,7 @@ package metrics
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -47,6 +48,17 @@ func toolLabel(t bailiff.Tool) string     { return oneOf(tools, t) }
 func statusLabel(s bailiff.Status) string { return oneOf(statuses, s) }
 func reasonLabel(reason string) string    { return oneOf(reasons, reason) }
 func resolutionLabel(r string) string     { return oneOf(resolutions, r) }
+
+// deepest is the depth of agents that is a label of its own.
+const deepest = 4
+
+func depthLabel(depth int) string {
+	if depth > deepest {
+		return "more"
+	}
+	return strconv.Itoa(depth)
+}
+
 func scopeLabel(scope string) string {
 	if scope == "" {
 		return none

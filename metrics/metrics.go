@@ -156,6 +156,9 @@ func (m *Metrics) Unrecorded(ctx context.Context, req bailiff.Request, d bailiff
 
 func (m *Metrics) judged(ctx context.Context, req bailiff.Request, outcome, backend string, took time.Duration) {
 	m.decisions.WithLabelValues(toolLabel(req.Tool), m.labels.platform(req.Session.Platform), outcome, m.labels.backend(backend)).Inc()
+	if req.Session.Agent.IsSub() {
+		m.agentDecisions.WithLabelValues(depthLabel(req.Session.Agent.Depth), outcome).Inc()
+	}
 	observe(m.decisionDuration, took, m.traceOf(ctx))
 	if (*m.labels.listeners.Load())[req.Caller] {
 		m.lastDecision.WithLabelValues(req.Caller).SetToCurrentTime()

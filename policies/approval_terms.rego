@@ -5,14 +5,28 @@ package bailiff
 # description: |
 #   The terms are the strictest of those that the tables and the reasons to ask offer. A pattern
 #   is offered where the table approval.patterns has each rule that asks, and never for one that
-#   finds a read of credentials, sending, a gain of rights or a hidden meaning.
-_approval_of(reasons, asked) := object.union(_terms_of(reasons, asked), {"patterns": true}) if {
+#   finds a read of credentials, sending, a gain of rights or a hidden meaning. A yes covers the
+#   agents that the one which asks starts where approval.covers_agents has each.
+_approval_of(reasons, asked) := object.union_n([_terms_of(reasons, asked), _patterned(asked), _covering(asked)])
+
+default _patterned(_) := {}
+
+_patterned(asked) := {"patterns": true} if {
 	count(asked) > 0
 	every source in asked {
 		data.bailiff.tables.approval.patterns[source.rule]
 		not source.rule in _never_patterned
 	}
-} else := _terms_of(reasons, asked)
+}
+
+default _covering(_) := {}
+
+_covering(asked) := {"covers_agents": true} if {
+	count(asked) > 0
+	every source in asked {
+		data.bailiff.tables.approval.covers_agents[source.rule]
+	}
+}
 
 _never_patterned := {
 	"command.changes_accounts",
@@ -62,8 +76,21 @@ _table_terms contains data.bailiff.tables.approval.tools[input.tool]
 # "once" can always be offered: it is the narrowest.
 _offered_by_all(_, "once")
 
+# The content of a program is a narrower match than any text: where a grant may last for the session, one of it may last longer.
+_offered_by_all(asked, "always") if {
+	_rows_offer("always")
+	every source in _table_terms {
+		_offers(source, "session")
+	}
+	count(asked) > 0
+	every source in asked {
+		_is_held(source)
+	}
+}
+
 _offered_by_all(asked, scope) if {
 	scope != "once"
+	_rows_offer(scope)
 	every source in _table_terms | asked {
 		_offers(source, scope)
 	}

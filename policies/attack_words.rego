@@ -25,6 +25,14 @@ _is_script(call) if {
 	regex.match(`^\S+\.(py|pl|rb|php|js|lua|sh)$`, call.operands[0])
 }
 
+# A script that has the name of a tool of attack.
+_tells_of_attack(call) if {
+	_is_script(call)
+	file := regex.replace(call.operands[0], `^.*/`, "")
+	some name in [file, regex.replace(file, `\.[a-z]+$`, "")]
+	_is_for_attacks(name)
+}
+
 _tells_of_attack(call) if {
 	some word in _options_of(call.argv)
 	startswith(word, "--")
@@ -41,6 +49,13 @@ _tells_of_attack(call) if {
 	regex.match(pattern, part)
 }
 
+_is_for_attacks(program) if "attacks" in _kinds_of(program)
+
+_is_for_attacks(program) if {
+	some entry in _program_entries(program)
+	"attacks" in entry.families["*"]
+}
+
 # A list of passwords or names to try.
 _tells_of_attack(call) if {
 	some word in call.argv
@@ -54,6 +69,26 @@ _tells_of_attack(call) if {
 	some address in call.operands
 	regex.match(`^([0-9]{1,3}\.){3}[0-9]{1,3}([-/:][0-9.-]+)?$`, address)
 	not regex.match(`^(127\.|0\.0\.0\.0)`, address)
+}
+
+# Each host of a network in turn: an address with a number that goes through a range, or that is found while the text runs.
+_examined.hosts contains _found("attacks", _spelt(call)) if {
+	some call in _calls
+	some word in call.argv
+	some found in regex.find_all_string_submatch_n(`^((?:[0-9]{1,3}\.){1,3})(?:[0-9]{1,3}|\$\(…\)\S*)$`, word, 1)
+	_is_gone_through(found[1], word)
+}
+
+_is_gone_through(_, word) if contains(word, "$")
+
+_is_gone_through(network, _) if _networks_gone_through[network]
+
+_networks_gone_through[network] := true if {
+	some host in _command.hosts
+	network := regex.replace(host, `^((?:[0-9]{1,3}\.){3})[0-9]{1,3}$`, "$1")
+	network != host
+	not startswith(network, "127.")
+	count([other | some other in _command.hosts; startswith(other, network)]) >= 16
 }
 
 # A place of an address where values are tried.

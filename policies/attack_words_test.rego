@@ -42,3 +42,26 @@ test_a_page_that_is_given_a_command_runs_it if {
 _given_to_page(one) := {finding.rule | some finding in found; finding.rule == "command.attacks_host"} if {
 	found := data.bailiff._examined.hosts with input as _text_with([one], {"hosts": ["a.test"]})
 }
+
+test_a_script_with_the_name_of_a_tool_of_attack_attacks if {
+	_attacks_by([call("python3", [], ["tools/acmestrike.py", "-t", "a.test"])]) with data.bailiff.tables.programs as _striking
+	_attacks_by([call("python3", [], ["acmestrike.py"])]) with data.bailiff.tables.programs as _striking
+	not _attacks_by([call("python3", [], ["acmestrike_test.py"])]) with data.bailiff.tables.programs as _striking
+}
+
+_striking := object.union(data.bailiff.tables.programs, {"acmestrike": ["attacks"]})
+
+test_a_network_that_is_gone_through_is_attacked if {
+	calls := [call("ping", [], [sprintf("192.0.2.%d", [n])]) | some n in numbers.range(1, 20)]
+	hosts := {"hosts": [host | some one in calls; host := one.operands[0]]}
+	_goes_through(calls, hosts)
+	not _goes_through(array.slice(calls, 0, 3), {"hosts": array.slice(hosts.hosts, 0, 3)})
+	_goes_through([call("ping", [], ["192.0.2.$(…)"])], {"hosts": []})
+	not _goes_through([call("ping", [], ["$(…)"])], {"hosts": []})
+}
+
+_goes_through(calls, facts) if {
+	asked := request("cli", calls)
+	told := _told_of(data.bailiff._examined.hosts).rules with input as object.union(asked, {"command": object.union(asked.command, facts)})
+	"command.attacks_host" in told
+}

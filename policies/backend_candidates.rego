@@ -27,6 +27,7 @@ _eligible contains [candidate.rank, name] if {
 	name := _known_as(candidate.name)
 	input.backend.available[name]
 	_isolated_enough(name)
+	not _kept_away(name)
 }
 
 # METADATA

@@ -1,7 +1,5 @@
 package bailiff_test
 
-_messaging := {"telegram", "discord", "slack", "whatsapp", "signal", "matrix"}
-
 test_messaging_gets_docker if {
 	every platform in _messaging {
 		answer := _settled(_ls(platform))

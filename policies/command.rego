@@ -76,6 +76,21 @@ _has_option_first(call) if {
 	call.argv[2] == call.operands[0]
 }
 
+# How many of the first operands stand right behind an option, and may be its value: "tool -u ana -h a.test node drop".
+_leading_values(call) := 0 if {
+	not startswith(call.argv[1], "-")
+} else := min({count(call.operands)} | {at |
+	some at, operand in call.operands
+	not _may_be_a_value(call, operand)
+})
+
+_may_be_a_value(call, operand) if {
+	some at, option in call.argv
+	startswith(option, "-")
+	not contains(option, "=")
+	call.argv[at + 1] == operand
+}
+
 # Whether calls of a program may do anything.
 default _may_do(_) := false
 

@@ -47,7 +47,7 @@ deny contains finding if {
 	not _verdict_on(finding) in {"allow", "allow_with_undo", "ask"}
 }
 
-_verdict_on(finding) := _strictest({_verdict_in(place, finding) | some place in _places})
+_verdict_on(finding) := _strictest({_verdict_in(place, finding) | some place in _places} | _held_words(finding))
 
 default _verdict_in(_, _) := "deny"
 

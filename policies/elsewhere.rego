@@ -14,6 +14,12 @@ _examined.remote contains _found(class, _spelt(call)) if {
 	regex.match(pattern, operand)
 	some effect in classes
 	class := _class_of_effect(effect)
+	not _only_lists(call, class)
+}
+
+# "borg list ssh://…" names where it looks and sends nothing.
+_only_lists(call, "sends_files") if {
+	call.operands[0] in {"list", "ls", "info", "check", "diff", "status", "stat"}
 }
 
 _tries(call) if {
@@ -46,8 +52,8 @@ _examined.service contains _found(class, _spelt(call)) if {
 #   One whose words say that something is deleted, published or deployed may do that.
 _may_change(call) if {
 	_is_unknown(call.program)
-	some operand in array.slice(call.operands, 0, 2)
-	regex.match(_drastic, operand)
+	some operand in array.slice(call.operands, 0, 2 + _leading_values(call))
+	_is_drastic(operand)
 	not _looks(call)
 	count(_classes_of_options(call)) == 0
 	count(_classes_of_words(call)) == 0
@@ -62,10 +68,77 @@ _looks(call) if {
 	}
 }
 
+# "artifact rm", "compute instance delete": the verb behind the names of kinds of things.
+_may_change(call) if {
+	_is_unknown(call.program)
+	some at, verb in array.slice(call.operands, 0, 3 + _leading_values(call))
+	regex.match(_ending_verb, verb)
+	_names_kinds(array.slice(call.operands, min([at, _leading_values(call)]), at))
+	not _looks(call)
+	count(_classes_of_options(call)) == 0
+	count(_classes_of_words(call)) == 0
+}
+
+_names_kinds(words) if {
+	count(words) in {1, 2}
+	every word in words {
+		regex.match(`^[a-z][a-z-]+$`, word)
+		not _has_trait(word, "prints")
+		not _has_trait(word, "looks")
+	}
+}
+
+# "acme-delete": a program that is a verb.
+_may_change(call) if {
+	_is_unknown(call.program)
+	call.argv[0] == call.program
+	regex.match(`^([a-z]+[-_])+(delete|destroy|purge|wipe|erase|drop|decommission|undeploy)$`, call.program)
+	count(call.argv) > 1
+}
+
+_is_drastic(operand) if regex.match(_drastic, operand)
+
+# "clearsnapshot", "removenode": what ends something and what is kept, in one word.
+_is_drastic(operand) if {
+	some found in regex.find_all_string_submatch_n(_joined, operand, 1)
+	some kept in [found[1], trim_suffix(found[1], "s")]
+	some names in ["kept", "joined"]
+	data.bailiff.tables.loss_words[names][kept]
+}
+
 _drastic := concat("", [
-	`^((batch|bulk|admin|force)-)?(delete|destroy|purge|wipe|drop|revoke|terminate|erase|undeploy|decommission)(-[a-z-]+)?$`,
+	`^((batch|bulk|admin|force|mass)[-_])?`,
+	`(delete|destroy|purge|wipe|drop|revoke|terminate|erase|undeploy|decommission|deprovision|assassinate|expunge|evict)([-_][a-z_-]+)?$`,
+	`|^(burn|blow)[-_][a-z_-]+$|^[a-z]+[-_](delete|destroy|purge|wipe|drop|terminate|erase|undeploy|decommission)$`,
 	`|^(publish|deploy)$|^(Delete|Destroy|Purge|Wipe|Drop|Revoke|Terminate|Erase)[A-Z][A-Za-z]*$`,
 ])
+
+_ending_verb := `^(rm|remove|del|unlink|prune|reset|delete|destroy|purge|wipe|drop|revoke|terminate|erase)$`
+
+_joined := `^(?:remove|clear|delete|destroy|drop|truncate|flush|purge|wipe|erase|reset|reinit)([a-z]{3,})$`
+
+# METADATA
+# title: Deletions by a list
+# description: |
+#   A client's verb that ends one thing ends as many as a list names: "tool keys | xargs tool del".
+_examined.calls contains _found("deletes_elsewhere", _spelt(call)) if {
+	some call in _calls
+	some wrapper in call.wrappers
+	_has_trait(wrapper, "supplies")
+	_serves_others(call.program)
+	some operand in array.slice(call.operands, 0, 2 + _leading_values(call))
+	regex.match(`^(del|delete|rm|remove|destroy|drop|purge|unlink|revoke)([-_:].*)?$`, operand)
+	not _looks(call)
+}
+
+# A client of a service, or what may be one.
+_serves_others(program) if {
+	not data.bailiff.tables.loss_words.names[program]
+	some kind in _kinds_of(program)
+	kind in {"service", "queries", "remote"}
+}
+
+_serves_others(program) if _is_unknown(program)
 
 # METADATA
 # title: Secrets of a cluster

@@ -118,3 +118,54 @@ test_verbs_in_capitals_delete if {
 	_services([call("tccli", [], ["cvm", "TerminateInstances"])]).rules == {"command.destroys_data"}
 	_services([call("unknown-cli", [], ["ecs", "DescribeInstances"])]).rules == set()
 }
+
+_may_change_by(calls) := "command.may_change_elsewhere" in _by_tables(calls).rules
+
+test_verbs_of_unknown_programs_are_found_behind_options if {
+	_may_change_by([call("unheard-of", [], ["decommission"])])
+	_may_change_by([{
+		"program": "unheard-of", "argv": ["unheard-of", "-u", "ana", "-h", "a.test", "delete", "x"], "flags": ["-u", "-h"],
+		"operands": ["ana", "a.test", "delete", "x"], "wrappers": [], "assigns": [], "reads": [], "writes": [], "pipes_to": "",
+	}])
+	not _may_change_by([{
+		"program": "unheard-of", "argv": ["unheard-of", "-u", "ana", "read", "a", "delete"], "flags": ["-u"],
+		"operands": ["ana", "read", "a", "delete"], "wrappers": [], "assigns": [], "reads": [], "writes": [], "pipes_to": "",
+	}])
+}
+
+test_a_verb_and_what_it_ends_may_be_one_word if {
+	every word in ["clearsnapshot", "removenode", "truncatehints", "dropdatabase", "resetcluster", "burn-fuses", "mass_erase"] {
+		_may_change_by([call("unheard-of", [], [word, "x"])])
+	}
+	every word in ["clearly", "removed", "burn", "resetting", "dropdown", "clearcoat", "formats"] {
+		not _may_change_by([call("unheard-of", [], [word, "x"])])
+	}
+}
+
+test_a_verb_may_stand_behind_what_it_ends if {
+	every operands in [["artifact", "rm", "x"], ["volume", "remove", "x"], ["compute", "instance", "delete", "x"], ["user-delete", "x"]] {
+		_may_change_by([call("unheard-of", [], operands)])
+	}
+	every operands in [["a.txt", "rm"], ["rm", "x"], ["a", "b", "c", "rm"], ["artifact", "list", "rm"], ["echo", "rm"]] {
+		not _may_change_by([call("unheard-of", [], operands)])
+	}
+	_may_change_by([call("unheard-of-delete", [], ["x"])])
+	not _may_change_by([object.union(call("unheard-of-delete", [], ["x"]), {"argv": ["./unheard-of-delete", "x"]})])
+	not _may_change_by([call("unheard-of-delete", [], [])])
+}
+
+test_a_list_that_a_client_deletes_is_asked_about if {
+	by_a_list := {"wrappers": ["xargs"]}
+	every program in ["redis-cli", "unheard-of"] {
+		_services([object.union(call(program, [], ["del", "$(…)"]), by_a_list)]).rules & {"command.destroys_data"} != set()
+	}
+	_services([call("redis-cli", [], ["del", "x"])]).rules == set()
+	_services([object.union(call("redis-cli", [], ["get", "$(…)"]), by_a_list)]).rules == set()
+	_services([object.union(call("grep", [], ["delete", "$(…)"]), by_a_list)]).rules == set()
+	_services([object.union(call("git", [], ["rm", "$(…)"]), by_a_list)]).rules & {"command.destroys_data"} == set()
+}
+
+test_a_listing_of_another_host_sends_nothing if {
+	_services([call("borg", [], ["create", "ssh://a.test/repo::x", "."])]).rules == {"command.sends_files"}
+	_services([call("borg", [], ["list", "ssh://a.test/repo"])]).rules == set()
+}

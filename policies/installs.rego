@@ -36,6 +36,16 @@ _examined.launches contains _found("downloaded", _spelt(call)) if {
 	_is_address(word)
 }
 
+# A package that is an agent's starts that agent.
+_examined.launches contains _found("starts_agent", _spelt(call)) if {
+	some call in _calls_of.launches
+	some word in _launched(call)
+	"starts_agent" in _kinds_of(_package_name(word))
+}
+
+# The name of a package without its scope, extras and version.
+_package_name(word) := regex.find_all_string_submatch_n(`^(?:@[\w.-]+/)?([\w.-]+)`, word, 1)[0][1]
+
 # A module of a version is fetched from the host that its name begins with.
 _examined.go_runs contains _found("downloaded", _spelt(call)) if {
 	some call in _calls_of.go_runs

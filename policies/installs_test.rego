@@ -51,6 +51,23 @@ test_packages_that_are_run_from_an_address_are_downloads if {
 	}
 }
 
+test_packages_that_are_agents_start_agents if {
+	every launcher in [
+		call("npx", ["-y"], ["@anthropic-ai/claude-code@latest", "-p", "x"]), call("bunx", [], ["@google/gemini-cli", "-p", "x"]),
+		call("pnpm", [], ["dlx", "@openai/codex", "exec", "x"]), call("npm", [], ["exec", "@qwen-code/qwen-code", "x"]),
+		call("uvx", [], ["hermes-agent[all]==1.2", "chat"]), call("uv", [], ["tool", "run", "--from", "hermes-agent", "hermes"]),
+		call("pipx", [], ["run", "aider-chat", "x"]), call("yarn", [], ["dlx", "opencode-ai", "run", "x"]), call("npx", [], ["claude"]),
+	] {
+		_packages([launcher]).rules == {"command.starts_agent"}
+	}
+	every launcher in [
+		call("npx", [], ["cowsay", "claude"]), call("npm", [], ["install", "@openai/codex"]), call("npx", [], ["./claude-code"]),
+		call("uvx", [], ["ruff", "check", "aider-chat"]),
+	] {
+		_packages([launcher]).rules == set()
+	}
+}
+
 test_packages_of_the_project_are_ordinary if {
 	_packages([call("npm", [], ["uninstall", "lodash"])]).rules == set()
 	_packages([call("npm", ["-g"], ["uninstall", "lodash"])]).rules == {"command.removes_packages"}

@@ -25,6 +25,33 @@ _tells_of_loss(call) if {
 	_option_of_loss(_parts_of_word(split(trim_left(word, "-"), "=")[0]))
 }
 
+# "-purge", "-forceDelete": a word behind a single dash, too long for letters that stand together by chance.
+_tells_of_loss(call) if {
+	some word in _options_of(call.argv)
+	regex.match(`^-[a-z]{4,}([-_A-Z]|=|$)`, word)
+	_option_of_loss(_parts_of_word(split(trim_left(word, "-"), "=")[0]))
+}
+
+# "--deletion-protection=false", "-safemode leave": what guards is taken away by the option's value.
+_tells_of_loss(call) if {
+	some at, word in _options_of(call.argv)
+	startswith(word, "-")
+	some part in _with_pairs(_parts_of_word(trim_left(split(word, "=")[0], "-")))
+	data.bailiff.tables.loss_words.guards[part]
+	data.bailiff.tables.loss_words.lifts[lower(_value_at(call.argv, at))]
+}
+
+_value_at(argv, at) := split(argv[at], "=")[1] if {
+	contains(argv[at], "=")
+} else := argv[at + 1]
+
+# "-kill ID": nothing else is said of what is ended.
+_tells_of_loss(call) if {
+	some word in _options_of(call.argv)
+	startswith(word, "-")
+	data.bailiff.tables.loss_words.whole[split(trim_left(word, "-"), "=")[0]]
+}
+
 # A word behind "--" is no option.
 _options_of(argv) := array.slice(argv, 0, min([at | some at, "--" in array.concat(argv, ["--"])]))
 

@@ -17,6 +17,24 @@ test_options_tell_of_loss_by_their_parts if {
 	}
 }
 
+test_long_words_behind_one_dash_tell_of_loss if {
+	every option in ["-purge", "-forceDelete", "-skip-verification", "-kill", "--terminate", "-acceptDataLoss=true"] {
+		_loses_by([call("unheard-of", [option], ["apply"])])
+	}
+	every option in ["-killed", "-kill-others", "-k", "-delete", "-no-purge", "-Purge", "--kill-after"] {
+		not _loses_by([call("unheard-of", [option], ["apply"])])
+	}
+}
+
+test_a_value_takes_away_what_guards if {
+	every options in [["--deletion-protection=false"], ["--deletionProtection", "off"], ["-safemode", "leave"]] {
+		_loses_by([call("unheard-of", options, ["a"])])
+	}
+	every options in [["--deletion-protection=true"], ["--deletion-protection"], ["-safemode", "get"], ["--colour=false"]] {
+		not _loses_by([call("unheard-of", options, ["a"])])
+	}
+}
+
 test_operands_tell_of_loss_of_what_is_kept if {
 	every operands in [["db:drop"], ["migrate", "reset"], ["run", "db-reset"], ["artisan", "migrate:fresh"], ["reset_db"]] {
 		_loses_by([call("unheard-of", [], operands)])

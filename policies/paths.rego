@@ -6,6 +6,7 @@ package bailiff
 #   A finding for each path that a table names.
 _examined.paths contains _found(class, path) if {
 	some ["writes", class, path] in _named_paths
+	not _only_let_run(class, path)
 }
 
 _examined.paths contains _found(class, path) if {
@@ -29,3 +30,22 @@ _only_looked_at(path) if {
 		_has_trait(reader, "looks")
 	}
 }
+
+# A program that stands where programs are trusted to lie may be let run: what is in it, and who may change it, stays as it was. Only
+# there: in other folders of the system what can be run is run without a call of it.
+_only_let_run("system", path) if {
+	[[_, folder, name]] := regex.find_all_string_submatch_n(`^(.*)/([\w.+-]+)$`, path, 1)
+	name != ".."
+	data.bailiff.tables.trusted_folders[folder]
+	writers := {call | some call in _calls; path in call.writes}
+	count(writers) > 0
+	not "redirect" in _features # of a block of calls
+	every call in writers {
+		call in _calls_of.modes
+		count(call.flags) == 0
+		regex.match(`^[ugoa]*\+x$`, call.operands[0])
+	}
+	not _written_by_code(path)
+}
+
+_written_by_code(path) if path in _code.writes

@@ -46,3 +46,31 @@ test_paths_are_the_match if {
 	_paths([reading("stat", ".env")]).told == set()
 	_paths([reading("cat", "README.md")]).told == set()
 }
+
+# What is found where programs are trusted to lie, after a call of chmod with these words and what else stands beside it.
+_let_run(words, more) := _told_of(found).rules if {
+	found := data.bailiff._examined.paths with input as object.union(
+		request("cli", array.concat([object.union(call("chmod", [], words), {"writes": ["/usr/local/bin/a"]})], more)),
+		{"command": {"code": {"writes": []}}},
+	)
+}
+
+test_a_trusted_program_may_be_let_run if {
+	every mode in ["+x", "a+x", "ug+x"] {
+		_let_run([mode, "/usr/local/bin/a"], []) == set()
+	}
+}
+
+test_a_trusted_program_is_not_changed_by_that if {
+	every mode in ["+w", "u+sx", "777", "755", "a=rwx", "-x", "+x,o+w"] {
+		_let_run([mode, "/usr/local/bin/a"], []) == {"command.writes_system"}
+	}
+	_let_run(["+x", "/usr/local/bin/a"], [writing("tee", [], "/usr/local/bin/a")]) == {"command.writes_system"}
+	every path in ["/etc/update-motd.d/a", "/usr/local/bin/a*", "/usr/local/bin/..", "/usr/local/lib/a"] {
+		"command.writes_system" in _paths([object.union(call("chmod", [], ["+x", path]), {"writes": [path]})]).rules
+	}
+	"command.writes_system" in _told_of(data.bailiff._examined.paths).rules with input as object.union(
+		request("cli", [object.union(call("chmod", [], ["+x", "/usr/local/bin/a"]), {"writes": ["/usr/local/bin/a"]})]),
+		{"command": {"code": {"writes": ["/usr/local/bin/a"]}}},
+	)
+}

@@ -87,6 +87,38 @@ networks contains {"network": "none"} if input.args.command == "networks"
 }
 
 // A word in the tables that no rule knows would find nothing, in silence.
+func TestTheRowsOfMCPServersNameToolsAndTheirArguments(t *testing.T) {
+	data := tables(t)
+	all := at(data, "bailiff.tables").(map[string]any)
+	for server, tools := range all["mcp_arguments"].(map[string]any) {
+		for tool := range tools.(map[string]any) {
+			if words, _ := all["mcp_tools"].(map[string]any)[server].(map[string]any); tool != "*" && words[tool] == nil {
+				t.Errorf("mcp_arguments names the tool %s of %s, mcp_tools does not", tool, server)
+			}
+		}
+	}
+	query := prepared(t, data, nil)
+	for _, c := range []struct{ server, name, argument, value, odd string }{
+		{"filesystem", "read_text_file", "path", "a.txt", "../a.txt"},
+		{"filesystem", "write_file", "path", "a.txt", "file:///a.txt"},
+		{"git", "git_status", "repo_path", ".", "a/../b"},
+		{"fetch", "fetch", "url", "https://docs.example.com/", "file:///etc/passwd"},
+		{"postgres", "query", "sql", "select 1", "drop table users"},
+		{"playwright", "browser_navigate", "url", "https://docs.example.com/", "javascript:alert(1)"},
+	} {
+		for value, want := range map[string]bool{c.value: true, c.odd: false} {
+			input := request("true")
+			delete(input, "command")
+			input["tool"] = "mcp"
+			input["args"] = map[string]any{"server": c.server, "name": c.name, "arguments": map[string]any{c.argument: value}}
+			answer := decided(t, query, input)
+			if outcome := at(answer, "outcome"); (outcome == "allow") != want {
+				t.Errorf("%s %s %s: %v", c.server, c.name, value, answer)
+			}
+		}
+	}
+}
+
 func TestEveryKindInTheTablesIsKnown(t *testing.T) {
 	all := tables(t)["bailiff"].(map[string]any)["tables"].(map[string]any)
 	known := maps.Clone(all["classes"].(map[string]any))

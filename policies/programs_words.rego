@@ -53,16 +53,22 @@ _classes_of_words(call) := union({
 # What is said of the words of a program: its own entry and that of the program that it is like, and packs.
 _descriptions(program) := array.concat(
 	[entry |
-		some name in array.concat([program], [entry.like | some entry in _program_entries(program)])
+		some name in array.concat(_described_as(program), [entry.like | some entry in _program_entries(program)])
 		some entry in _program_entries(name)
 		some part in ["verbs", "options", "families"]
 		entry[part]
 	],
 	[about |
 		some pack in data.bailiff.packs
-		about := pack.programs[object.get(pack.programs[program], "like", program)]
+		some name in _described_as(program)
+		about := pack.programs[object.get(pack.programs[name], "like", name)]
 	],
 )
+
+# A program that no entry has may be one that has, installed as a script: with an ending such as .sh.
+_described_as(program) := [program] if {
+	count(_program_entries(program)) > 0
+} else := [program, regex.replace(program, `\.(sh|py|pl|rb|js)$`, "")]
 
 # The words of a program that the descriptions and the tables have.
 _words_described(program) := {word |
@@ -96,10 +102,11 @@ _classes_of_verbs(program, verbs) := {class |
 # An effect is a word of the table, or a class itself.
 _class_of_effect(effect) := object.get(data.bailiff.tables.effects, effect, effect)
 
-# The words behind an option at the start, if the first of them may be its value.
+# The words behind options at the start, if those before them may be their values.
 _classes_behind_option(call) := {class |
 	_has_option_first(call)
-	some class in _classes_of_verbs(call.program, _verbs(array.slice(call.operands, 1, 5)))
+	some skipped in numbers.range(1, _leading_values(call))
+	some class in _classes_of_verbs(call.program, _verbs(array.slice(call.operands, skipped, skipped + 4)))
 }
 
 _classes_of_options(call) := {class |

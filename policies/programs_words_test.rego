@@ -12,7 +12,18 @@ test_words_behind_an_option_are_found if {
 	behind := object.union(call("acme", ["-p"], ["prod", "compute", "delete"]), {"argv": ["acme", "-p", "prod", "compute", "delete"]})
 	_by_tables([behind]).rules == {"command.destroys_data"} with data.bailiff.packs as _packs
 	without := object.union(behind, {"argv": ["acme", "prod", "compute", "delete", "-p"]})
-	_by_tables([without]).rules == set() with data.bailiff.packs as _packs
+	_by_tables([without]).rules == {"command.may_change_elsewhere"} with data.bailiff.packs as _packs
+}
+
+test_words_behind_several_options_are_found if {
+	argv := ["acme", "-p", "prod", "-u", "ana", "compute", "delete"]
+	behind := object.union(call("acme", ["-p", "-u"], ["prod", "ana", "compute", "delete"]), {"argv": argv})
+	_by_tables([behind]).rules == {"command.destroys_data"} with data.bailiff.packs as _packs
+}
+
+test_a_program_installed_as_a_script_is_described_as_the_program if {
+	_by_tables([call("acmectl.sh", [], ["compute", "delete"])]).rules == {"command.destroys_data"} with data.bailiff.packs as _packs
+	_by_tables([call("acmectl.txt", [], ["compute", "delete"])]).rules == {"command.may_change_elsewhere"} with data.bailiff.packs as _packs
 }
 
 test_options_of_a_pack_are_found if {

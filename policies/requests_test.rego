@@ -66,6 +66,7 @@ _all_found_with(calls, facts) := _told_of(found | examined) if {
 	asked := _text_with(calls, facts)
 	found := data.bailiff._found_in_text with input as asked
 	examined := {finding | some aspect in data.bailiff._aspects; some finding in data.bailiff._examined[aspect]} with input as asked
+		with data.bailiff.tables.env as _usual_tables.env
 		with data.bailiff.tables.network as _usual_tables.network
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.house as _usual_tables.house
@@ -131,12 +132,15 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.limits as _table(more, "limits")
 		with data.bailiff.tables.callable_tools as _table(more, "callable_tools")
 		with data.bailiff.tables.mcp_tools as _table(more, "mcp_tools")
+		with data.bailiff.tables.mcp_arguments as _table(more, "mcp_arguments")
 		with data.bailiff.tables.approval as _table(more, "approval")
 		with data.bailiff.tables.env as _table(more, "env")
 		with data.bailiff.tables.classes as _table(more, "classes")
 		with data.bailiff.tables.verdicts as _table(more, "verdicts")
 		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
 		with data.bailiff.tables.instead as _table(more, "instead")
+		with data.bailiff.tables.agents as _table(more, "agents")
+		with data.bailiff.tables.jobs as _table(more, "jobs")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
@@ -156,6 +160,8 @@ _settled_by(more, asked) := settled if {
 		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
 		with data.bailiff.tables.network as _table(more, "network")
 		with data.bailiff.tables.limits as _table(more, "limits")
+		with data.bailiff.tables.agents as _table(more, "agents")
+		with data.bailiff.tables.jobs as _table(more, "jobs")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
@@ -174,6 +180,8 @@ _faults_by(more, asked) := faults if {
 		with data.bailiff.tables.env as _table(more, "env")
 		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
 		with data.bailiff.tables.instead as _table(more, "instead")
+		with data.bailiff.tables.agents as _table(more, "agents")
+		with data.bailiff.tables.jobs as _table(more, "jobs")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
@@ -190,15 +198,21 @@ _questions_by(more, asked) := questions if {
 		with data.bailiff.tables.network as _table(more, "network")
 		with data.bailiff.tables.callable_tools as _table(more, "callable_tools")
 		with data.bailiff.tables.mcp_tools as _table(more, "mcp_tools")
+		with data.bailiff.tables.env as _table(more, "env")
+		with data.bailiff.tables.mcp_arguments as _table(more, "mcp_arguments")
 		with data.bailiff.tables.classes as _table(more, "classes")
 		with data.bailiff.tables.verdicts as _table(more, "verdicts")
 		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
 		with data.bailiff.tables.instead as _table(more, "instead")
+		with data.bailiff.tables.agents as _table(more, "agents")
+		with data.bailiff.tables.jobs as _table(more, "jobs")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
 # The rules of reasons.
 _rules_of(reasons) := {reason.rule | some reason in reasons}
+
+_messaging := {"telegram", "discord", "slack", "whatsapp", "signal", "matrix"}
 
 _usual_tables := {
 	"platforms": object.union(
@@ -206,6 +220,8 @@ _usual_tables := {
 		{"cli": {"isolation": "optional", "backends": ["docker", "bubblewrap", "local"]}},
 	),
 	"chats": {},
+	"agents": {},
+	"jobs": {},
 	"sandboxes": {
 		"docker": _usual_sandbox,
 		"bubblewrap": _usual_sandbox,
@@ -222,6 +238,7 @@ _usual_tables := {
 	},
 	"callable_tools": {"terminal": "allow"},
 	"mcp_tools": {},
+	"mcp_arguments": {},
 	"approval": {
 		"terms": {"scopes": ["once", "session"], "timeout_seconds": 300, "grant_seconds": 3600, "quorum": 1},
 		"tools": {"execute_code": {"scopes": ["once"]}},

@@ -7,6 +7,7 @@ package bailiff
 _examined.connects contains _found("sends_files", _sent(call, path)) if {
 	some call in _calls_of.connects
 	some path in call.reads
+	path != "/dev/null"
 	_leads_out(call)
 }
 
@@ -22,6 +23,7 @@ _examined.tunnels contains _found("sends_files", _sent(call, path)) if {
 	some call in _calls_of.tunnels
 	call.operands[0] == "s_client"
 	some path in call.reads
+	path != "/dev/null"
 	not path in _configuring(call)
 }
 
@@ -29,6 +31,7 @@ _examined.tunnels contains _found("sends_files", "") if {
 	some client in _calls_of.tunnels
 	client.operands[0] == "s_client"
 	some call in _piped
+	call != client # which another call of its own program shows
 	call.pipes_to == client.program
 	not _has_trait(call.program, "prints")
 }
@@ -38,6 +41,19 @@ _examined.sends contains _found("sends_files", "") if {
 	some call in _piped
 	"sends" in _kinds_of(call.pipes_to)
 	not _has_trait(call.program, "prints")
+	not _to_this_host
+}
+
+# A line that was read from somewhere, printed into a connection.
+_examined.sends contains _found("sends_files", "") if {
+	some reader in _calls
+	reader.program in {"read", "mapfile", "readarray"}
+	some name in reader.operands
+	some call in _piped
+	"sends" in _kinds_of(call.pipes_to)
+	_has_trait(call.program, "prints")
+	some word in call.argv
+	regex.match(sprintf(`\$\{?%s\b`, [name]), word)
 	not _to_this_host
 }
 

@@ -20,6 +20,19 @@ test_piped_output_is_a_question_unless_the_text_says_it if {
 	_sent_with([object.union(call("echo", [], []), {"pipes_to": "curl"}), call("curl", [], [])], {"hosts": ["x.test"]}).rules == set()
 }
 
+test_a_line_that_was_read_is_found_where_it_is_printed_into_a_connection if {
+	printed := object.union(call("echo", [], ["$l"]), {"pipes_to": "nc"})
+	_sent_with([call("read", ["-r"], ["l"]), printed, call("nc", [], ["h", "1"])], {"hosts": ["x.test"]}).rules == {"command.sends_files"}
+	_sent_with([call("read", ["-r"], ["line"]), printed, call("nc", [], ["h", "1"])], {"hosts": ["x.test"]}).rules == set()
+}
+
+test_what_a_connection_shows_may_go_to_another_call_of_its_program if {
+	client := object.union(call("openssl", [], ["s_client", "h:1"]), {"pipes_to": "openssl", "reads": ["/dev/null"]})
+	shown := call("openssl", [], ["x509", "-noout"])
+	_sent([client, shown]).told == set()
+	_sent([object.union(shown, {"pipes_to": "openssl"}), client]).told == {"command.sends_files: "}
+}
+
 test_input_of_a_connection_is_found if {
 	_sent([object.union(call("nc", [], ["h", "1"]), {"reads": ["data"]})]).told == {"command.sends_files: "}
 	_sent([call("nc", [], ["h", "1"])]).told == set()

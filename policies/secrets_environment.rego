@@ -101,7 +101,7 @@ _examined.sends contains _found("sends_environment", "") if {
 }
 
 # Behind the host of an address, what any program is given.
-_examined.calls contains _found("sends_environment", "") if {
+_examined.secrets contains _found("sends_environment", "") if {
 	some name in _secret_variables
 	some call in _calls
 	some word in call.argv

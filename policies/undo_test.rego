@@ -3,9 +3,23 @@ package bailiff_test
 _mount := {"source": "/home/u/project", "target": "/home/u/project", "read_only": false}
 
 # A request in a sandbox that may write the user's project, where what it changes can be undone or not.
-_in_project(asked, undo) := answer if {
+_of_project(asked, undo) := object.union(asked, {"backend": {"requested": "", "available": available}}) if {
 	available := {"docker": object.union({"isolated": true, "ready": true}, undo)}
-	answer := by(_project_tables, object.union(asked, {"backend": {"requested": "", "available": available}}))
+}
+
+# What is asked about, and whether there is something to undo.
+_in_project(asked, undo) := told if {
+	told := {"questions": _rules_of(data.bailiff._questions), "to_undo": data.bailiff._to_undo != set()}
+		with input as _of_project(asked, undo)
+		with data.bailiff.tables.platforms as _table(_project_tables, "platforms")
+		with data.bailiff.tables.verdicts as _table(_project_tables, "verdicts")
+		with data.bailiff.tables.env as _usual_tables.env
+		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
+		with data.bailiff.tables.network as _usual_tables.network
+		with data.bailiff.tables.classes as _usual_tables.classes
+		with data.bailiff.tables.house as _usual_tables.house
+		with data.bailiff.tables.hidden_rules as {}
+		with data.bailiff.tables.instead as {}
 		with data.bailiff.tables.undo as _undo_table
 }
 
@@ -38,24 +52,31 @@ _git_of(flags, operands) := request("cli", [object.union(
 
 _deletion := request("cli", [writing("rm", ["-r", "-f"], "/home/u/project/src")])
 
-_asks_anew(answer) if {
-	answer.outcome == "ask"
-	not answer.snapshot
+_asks_anew(told) if {
+	told.to_undo
+	told.questions != set()
 }
 
-_allows_with_snapshot(answer) if {
-	answer.outcome == "allow"
-	answer.snapshot == true
+_undoes(told) if {
+	told.to_undo
+	told.questions == set()
 }
 
 test_what_can_be_undone_is_allowed_with_a_snapshot if {
-	_allows_with_snapshot(_with_undo(_deletion))
+	_undoes(_with_undo(_deletion))
 	every asked in [
 		_git_of(["--hard"], ["reset"]), _git_of(["--hard"], ["reset", "HEAD"]), _git_of([], ["checkout", "."]),
 		_git_of([], ["restore", "."]), _git_of(["-f", "-d"], ["clean"]), _git_of(["-r", "-f"], ["rm", "docs"]),
 	] {
-		_allows_with_snapshot(_with_undo(asked))
+		_undoes(_with_undo(asked))
 	}
+}
+
+test_the_decision_orders_the_snapshot if {
+	answer := by(_project_tables, _of_project(_deletion, {"undo": true})) with data.bailiff.tables.undo as _undo_table
+	answer.outcome == "allow"
+	answer.snapshot == true
+	not by(_project_tables, _of_project(_deletion, {})).snapshot
 }
 
 test_where_nothing_can_be_undone_it_is_asked_about if {
@@ -86,17 +107,16 @@ test_what_goes_on_is_not_undone if {
 }
 
 test_with_another_question_all_is_asked if {
-	answer := _with_undo(request("cli", [
+	told := _with_undo(request("cli", [
 		writing("rm", ["-r", "-f"], "/home/u/project/src"),
 		writing("tee", [], "/home/u/project/.envrc"),
 	]))
-	_asks_anew(answer)
-	{reason.rule | some reason in answer.approval.reasons} == {"command.deletes_recursively", "command.writes_startup"}
+	told.questions == {"command.deletes_recursively", "command.writes_startup"}
 }
 
 test_nobody_need_attend_what_can_be_undone if {
-	_allows_with_snapshot(_with_undo(unattended(_deletion)))
-	_in_project(unattended(_deletion), {}).outcome == "deny"
+	_undoes(_with_undo(unattended(_deletion)))
+	_asks_anew(_in_project(unattended(_deletion), {}))
 }
 
 test_a_word_for_undo_is_between_allow_and_ask if {
@@ -106,7 +126,5 @@ test_a_word_for_undo_is_between_allow_and_ask if {
 }
 
 test_ordinary_work_takes_no_snapshot if {
-	answer := _with_undo(request("cli", [call("ls", [], [])]))
-	answer.outcome == "allow"
-	not answer.snapshot
+	_with_undo(request("cli", [call("ls", [], [])])) == {"questions": set(), "to_undo": false}
 }

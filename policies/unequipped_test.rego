@@ -2,13 +2,16 @@ package bailiff_test
 
 # What is denied of a call for want of an engine, on a backend of a platform.
 _unequipped(platform, backend, flags, operands) := {reason.match |
-	answer := by({}, wishing(request(platform, [call("whale", flags, operands)]), backend))
+	denied := data.bailiff.deny with input as wishing(request(platform, [call("whale", flags, operands)]), backend)
+		with data.bailiff.tables.platforms as _usual_tables.platforms
+		with data.bailiff.tables.env as _usual_tables.env
+		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
 		with data.bailiff.tables.unequipped as {"whale": {
 			"backends": ["docker"],
 			"alone": ["help", "compose config"],
 			"remote": ["--host"],
 		}}
-	some reason in answer.denials
+	some reason in denied
 	reason.rule == "command.lacks_engine"
 }
 

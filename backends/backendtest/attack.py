@@ -68,6 +68,7 @@ def flood(make, number):
 
 # Hogs: each uses up another megabyte, and keeps it.
 kept = []
+noise = os.urandom(MB)
 
 
 def memory():
@@ -94,12 +95,12 @@ def forks():
 
 def shared():
     taken = mmap.mmap(-1, MB)
-    taken.write(os.urandom(MB))
+    taken.write(noise)
     kept.append(taken)
 
 
 def written(file):
-    return lambda: os.write(file, os.urandom(MB))
+    return lambda: os.write(file, noise)
 
 
 def empty():
@@ -116,7 +117,7 @@ def pipes():
         kept.append((read, write))
         try:
             while left > 0:
-                left -= os.write(write, os.urandom(64 << 10))
+                left -= os.write(write, noise[: 64 << 10])
         except BlockingIOError:
             pass
 
@@ -128,7 +129,7 @@ def sockets():
         pair[0].setblocking(False)
         try:
             while True:
-                pair[0].send(os.urandom(64 << 10))
+                pair[0].send(noise[: 64 << 10])
         except BlockingIOError:
             pass
 

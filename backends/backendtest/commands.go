@@ -267,7 +267,7 @@ func durations(t *testing.T, b box) {
 // reuse has each command find what the one before it left in a file, and wants
 // neither processes nor files of this process to become more with each.
 func reuse(t *testing.T, b box) {
-	const times = 200
+	times := Rounds(60, 200)
 	file := "/tmp/count" + marker()
 	b.run(shell("echo 0 >" + file))
 	var before int

@@ -8,18 +8,19 @@ import (
 
 func TestARoundTriesWhatRestsOnItsGrounds(t *testing.T) {
 	cases := []check{promise("runner", onRunner, nil), promise("place", OnPlace, nil), promise("user", OnPlace|OnUser, nil),
-		promise("stream", OnStream, nil)}
+		promise("stream", OnStream, nil), promise("kernel", OnKernel, nil)}
 	for _, c := range []struct {
 		name       string
 		everything string
 		tries      Ground
 		want       string
 	}{
-		{"a backend that says nothing", "", 0, "runner place user stream"},
+		{"a backend that says nothing", "", 0, "runner place user stream kernel"},
 		{"a backend", "", OnBackend, "place user stream"},
+		{"another way of setting bounds", "", OnBackend | OnKernel, "place user stream kernel"},
 		{"another user", "", OnUser, "user"},
 		{"another transport", "", OnStream, "stream"},
-		{"another user in a run of everything", "1", OnUser, "runner place user stream"},
+		{"another user in a run of everything", "1", OnUser, "runner place user stream kernel"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("BAILIFF_TEST_ALL", c.everything)
@@ -38,13 +39,13 @@ func TestARoundTriesWhatRestsOnItsGrounds(t *testing.T) {
 func TestEveryGroundHasItsCases(t *testing.T) {
 	have := map[Ground]int{}
 	for _, c := range all() {
-		for _, ground := range []Ground{onRunner, OnPlace, OnUser, OnStream} {
+		for _, ground := range []Ground{onRunner, OnPlace, OnUser, OnStream, OnKernel} {
 			if c.ground == ground || c.ground&ground != 0 {
 				have[ground]++
 			}
 		}
 	}
-	if len(have) != 4 {
+	if len(have) != 5 {
 		t.Errorf("cases rest on %v, want some on each ground", have)
 	}
 }

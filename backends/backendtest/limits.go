@@ -21,9 +21,9 @@ func limitChecks() []check {
 	return []check{
 		promise("A fork bomb is bounded", OnPlace, byFlood(forkBomb), boundedProcesses),
 		promise("Commands that have no room wait for others", onRunner, crowd, boundedProcesses),
-		promise("A flood of processes is bounded, whatever they are", OnPlace, byFlood(floods), boundedProcesses),
+		promise("A flood of processes is bounded, whatever they are", OnKernel, byFlood(floods), boundedProcesses),
 		promise("Memory is bounded", OnPlace, byFlood(memory), boundedMemory),
-		promise("Memory is bounded, however it is used", OnPlace, byFlood(hogs), boundedMemory),
+		promise("Memory is bounded, however it is used", OnKernel, byFlood(hogs), boundedMemory),
 		promise("Processors are bounded", OnPlace, processors, boundedProcessors),
 		promise("Commands have less weight than the sidecar", OnPlace, weight),
 		promise("No more is written than the bound on the disk", OnPlace|OnUser, byFlood(fillers), isolated),
@@ -244,7 +244,7 @@ while True:
 func forkBomb(t *testing.T, b box) {
 	cmd := shell("bomb() { bomb | bomb & }; bomb; sleep 100")
 	cmd.Timeout = 500 * time.Millisecond
-	for range 3 {
+	for range Rounds(1, 3) {
 		if exit, _ := b.run(cmd); !exit.TimedOut && exit.Code == 0 {
 			t.Errorf("ended as %+v", exit)
 		}

@@ -22,6 +22,15 @@ func Long(tb testing.TB) {
 	}
 }
 
+// Evaluates leaves a test out of rounds under the race detector but those of "make test-all": it does nothing but evaluate policies,
+// in which no goroutines meet, and takes ten times as long there.
+func Evaluates(tb testing.TB) {
+	tb.Helper()
+	if underDetector && !everything() {
+		tb.Skip("left out under the race detector: it evaluates policies and nothing else")
+	}
+}
+
 // Rounds is how often a test repeats what it does at random times: few times, and
 // many times in "make test-all".
 func Rounds(few, many int) int {

@@ -77,7 +77,7 @@ func caps(t *testing.T, b box) {
 func volume(t *testing.T, b box) {
 	most := 1 << 30
 	if b.backend.Isolated() && os.Getuid() == 0 && !testing.Short() {
-		most = 5 << 30
+		most = Rounds(2, 5) << 30
 	}
 	for _, c := range []struct{ size, head int }{{most, 1000}, {100 << 20, 100 << 20}} {
 		cmd := shell(fmt.Sprintf(`echo first; head -c %d /dev/zero; echo; read p <<<$PPID; grep VmHWM /proc/$p/status; while read k v _; `+

@@ -107,7 +107,8 @@ One suite of %d cases tries every backend with real commands in real sandboxes. 
 cannot do it refuses by name; it is never dropped in silence.
 
 Each run of the tests tries all cases on bubblewrap, and on each other backend those that rest on more than the runner, which is
-the same program everywhere. ` + "`make test-all`" + ` tries all cases on all backends, and so does the run that writes these results.
+the same program everywhere; what the kernel makes of a bound is tried once for each way of setting bounds, on bubblewrap, docker
+and modal. ` + "`make test-all`" + ` tries all cases on all backends, and so does the run that writes these results.
 
 What the suite ran against:
 

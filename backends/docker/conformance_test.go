@@ -19,7 +19,7 @@ func TestConformance(t *testing.T) {
 			return testBackend(t, func(c *Config) { c.StateDir = t.TempDir() })
 		},
 		Spec:  spec,
-		Tries: backendtest.OnBackend,
+		Tries: backendtest.OnBackend | backendtest.OnKernel,
 	})
 }
 

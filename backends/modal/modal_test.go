@@ -30,7 +30,7 @@ func TestConformance(t *testing.T) {
 		Against: "a stand-in for Modal on the machine of the tests, made from the stubs of Modal's own client; not Modal itself",
 		Open:    func(tb testing.TB) backends.Backend { return testBackend(tb, inVM) },
 		Spec:    spec,
-		Tries:   backendtest.OnBackend,
+		Tries:   backendtest.OnBackend | backendtest.OnKernel,
 		Without: map[string]string{
 			"Processors are bounded":                        untried,
 			"Memory is bounded":                             untried,

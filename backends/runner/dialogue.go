@@ -14,13 +14,17 @@ import (
 // maxLine bounds a line that a command writes.
 const maxLine = 8 << 20
 
+// keptEnds is how much is kept of either end of a line that is longer.
+const keptEnds = 1 << 10
+
 // dialogue is the caller's side of a command that converses.
 type dialogue struct {
 	client *Client
 	call   *call
 	hear   backends.Listener
 	line   []byte // what has come of the next line
-	failed bool   // a line was too long
+	long   bool   // the line is too long, and only its ends are in it
+	failed bool   // a line was too long for the listener
 	cancel context.CancelFunc
 
 	// started gets nil when the command has started, or why it has not.
@@ -88,7 +92,8 @@ func (d *dialogue) take(f wire.Frame) {
 }
 
 func (d *dialogue) takeLine(f wire.Frame) {
-	if len(d.line)+len(f.Payload) > maxLine {
+	listener, takesLong := d.hear.(backends.LongListener)
+	if !takesLong && len(d.line)+len(f.Payload) > maxLine {
 		d.cancel()
 		d.line, d.failed = nil, true
 	}
@@ -96,11 +101,19 @@ func (d *dialogue) takeLine(f wire.Frame) {
 		return
 	}
 	d.line = append(d.line, f.Payload...)
-	if f.Last {
-		line := d.line
-		d.line = nil
-		d.hear.Line(line)
+	if d.long = d.long || len(d.line) > maxLine; d.long && len(d.line) > 2*keptEnds {
+		d.line = append(d.line[:keptEnds:keptEnds], d.line[len(d.line)-keptEnds:]...)
 	}
+	if !f.Last {
+		return
+	}
+	line, isLong := d.line, d.long
+	d.line, d.long = nil, false
+	if isLong {
+		listener.LongLine(line[:keptEnds], line[keptEnds:])
+		return
+	}
+	d.hear.Line(line)
 }
 
 var errDialogueOver = errors.New("the command that would hear it has ended")

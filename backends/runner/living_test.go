@@ -168,10 +168,10 @@ func TestHalfAMessageStartsNothing(t *testing.T) {
 
 func TestARunnerThatHearsNothingEndsWithAllThatRuns(t *testing.T) {
 	from, to := resident(t)
-	client := attached(t, from, to, runner.Place{Linger: 200 * time.Millisecond})
+	client := attached(t, from, to, runner.Place{Linger: time.Second})
 	p := started(t, client, "echo $$; exec sleep 1000", "sleeps")
 	// The client's word is heard while nothing else is said.
-	if exit, err := client.Run(t.Context(), runner.Shell("sleep 0.6"), nil); err != nil || exit.Code != 0 {
+	if exit, err := client.Run(t.Context(), runner.Shell("sleep 1.5"), nil); err != nil || exit.Code != 0 {
 		t.Fatalf("ended as %+v, %v", exit, err)
 	}
 	piece, err := p.Log(t.Context(), 0, 100)

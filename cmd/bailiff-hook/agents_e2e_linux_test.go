@@ -1,15 +1,19 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/internal/agents/dialects"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
@@ -27,13 +31,18 @@ type agent struct {
 	model string
 	// flags would have it start no hook, if the settings let them.
 	flags []string
-	// late has most of its tests run by "make clients-test" only.
-	late bool
+	// dialect is the agent's name here. Renamed are tools that its hook is told of by another name, and none where it calls no hook.
+	dialect string
+	renamed map[string]string
+	// failed is what its model is told where the hook fails, if that is not what the hook's line says.
+	failed string
+	// late has most of its tests run by "make clients-test" only, later all of them.
+	late, later bool
 }
 
 var agents = map[string]agent{
 	"Claude Code": {
-		flags:    []string{"--settings", `{"disableAllHooks": true}`},
+		dialect: "claude-code", flags: []string{"--settings", `{"disableAllHooks": true}`},
 		settings: "examples/claude-code/managed-settings.json", place: "/etc/claude-code/managed-settings.json",
 		shell: func(command string) apptest.Call {
 			return apptest.Call{Tool: "Bash", Args: map[string]any{"command": command, "dangerouslyDisableSandbox": true}}
@@ -46,7 +55,7 @@ var agents = map[string]agent{
 		},
 	},
 	"Gemini CLI": {
-		late: true, settings: "examples/gemini-cli/settings.json", place: "/etc/gemini-cli/settings.json",
+		dialect: "gemini-cli", late: true, settings: "examples/gemini-cli/settings.json", place: "/etc/gemini-cli/settings.json",
 		pins: "examples/gemini-cli/bailiff.toml", pinned: "/etc/gemini-cli/policies/bailiff.toml",
 		shell: func(command string) apptest.Call {
 			return apptest.Call{Tool: "run_shell_command", Args: map[string]any{"command": command}}
@@ -58,8 +67,24 @@ var agents = map[string]agent{
 			return s.Gemini(t, m, a.flags...)
 		},
 	},
+	"Copilot CLI": {
+		dialect: "copilot-cli", late: true, later: true,
+		settings: "examples/copilot-cli/policy.json", place: "/etc/github-copilot/policy.d/bailiff.json",
+		pins: "examples/copilot-cli/managed-settings.json", pinned: "/etc/github-copilot/managed-settings.json",
+		failed: "hook exited with code 2",
+		shell: func(command string) apptest.Call {
+			return apptest.Call{Tool: "bash", Args: map[string]any{"command": command, "description": "d", "detach": true, "mode": "sync"}}
+		},
+		write: func(path string) apptest.Call {
+			return apptest.Call{Tool: "create", Args: map[string]any{"path": path, "file_text": "mark"}}
+		},
+		start: func(t *testing.T, a agent, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
+			return s.Copilot(t, m, a.flags...)
+		},
+	},
 	"Codex": {
-		model: "gpt-5.5", flags: []string{"--disable", "hooks"},
+		dialect: "codex", model: "gpt-5.5", renamed: map[string]string{"exec_command": "Bash", "write_stdin": "", "": ""},
+		flags:    []string{"--disable", "hooks"},
 		settings: "examples/codex/requirements.toml", place: "/etc/codex/requirements.toml",
 		pins: "examples/codex/managed_config.toml", pinned: "/etc/codex/managed_config.toml",
 		shell: func(command string) apptest.Call {
@@ -75,10 +100,29 @@ var agents = map[string]agent{
 	},
 }
 
+// qwen runs what its model asks for or nothing, so that its model is told which order to ask for.
+var qwen = agent{
+	dialect: "qwen-code", settings: "examples/qwen-code/settings.json", place: "/etc/qwen-code/settings.json",
+	shell: func(command string) apptest.Call {
+		return apptest.Call{Tool: "run_shell_command", Args: map[string]any{"command": command, "is_background": false}}
+	},
+	write: func(path string) apptest.Call {
+		return apptest.Call{Tool: "write_file", Args: map[string]any{"file_path": path, "content": "mark"}}
+	},
+	start: func(t *testing.T, a agent, s *apptest.Machine, m *apptest.Model) *exec.Cmd {
+		return s.Qwen(t, m, a.flags...)
+	},
+}
+
 // soon are the agents that meet a test in every run, or all of them in "make clients-test".
-func soon() map[string]agent {
+func soon() map[string]agent { return without(func(a agent) bool { return a.late }) }
+
+// always are those that meet one test at least in every run.
+func always() map[string]agent { return without(func(a agent) bool { return a.later }) }
+
+func without(left func(agent) bool) map[string]agent {
 	few := maps.Clone(agents)
-	maps.DeleteFunc(few, func(_ string, a agent) bool { return a.late && os.Getenv("BAILIFF_TEST_ALL") == "" })
+	maps.DeleteFunc(few, func(_ string, a agent) bool { return left(a) && os.Getenv("BAILIFF_TEST_ALL") == "" })
 	return few
 }
 
@@ -107,7 +151,18 @@ func (a agent) machine(t *testing.T, address, programs string, instead ...string
 func (a agent) works(t *testing.T, s *apptest.Machine, calls ...apptest.Call) []string {
 	t.Helper()
 	m := apptest.ServeModel(t, calls...)
-	return m.Work(t, a.start(t, a, s, m))
+	told := m.Work(t, a.start(t, a, s, m))
+	known := dialects.All[a.dialect].Names()
+	for _, tool := range m.Offers() {
+		name, is := a.renamed[tool]
+		if !is {
+			name = path.Base(tool) // behind its namespace
+		}
+		if name != "" && !slices.Contains(known, name) {
+			t.Errorf("%s has the tool %s, which no table names", a.dialect, tool)
+		}
+	}
+	return told
 }
 
 // houseRules ask and deny by the words of a command, wherever it runs.
@@ -119,11 +174,13 @@ require_approval contains {"rule": "house.asks", "message": "It is asked about."
 deny contains {"rule": "house.denies", "message": "It is never done here."} if contains(input.args.command, "never-done")
 `
 
-// serve starts a sidecar with these rules besides the shipped ones.
+// serve is a sidecar with these rules besides the shipped ones, for tests with sessions of their own.
 func serve(t *testing.T, sections ...string) *apptest.Sidecar {
 	t.Helper()
-	return apptest.Serve(t, append(sections, apptest.WithRules(t, houseRules))...)
+	return apptest.Share(t, houseRules, sections...)
 }
+
+func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
 
 func wantSaid(t *testing.T, told string, pieces ...string) {
 	t.Helper()
@@ -136,7 +193,7 @@ func wantSaid(t *testing.T, told string, pieces ...string) {
 
 func TestRealAgentsRunCommandsInTheSandboxOnly(t *testing.T) {
 	s := serve(t)
-	for name, a := range agents {
+	for name, a := range always() {
 		t.Run(name, func(t *testing.T) {
 			path := apptest.Mark(t)
 			machine := a.machine(t, s.Agent, apptest.Programs(t))
@@ -185,15 +242,25 @@ func TestAgentsThatRealAgentsStartAreJudgedToo(t *testing.T) {
 		"Claude Code": {"", []apptest.Call{{Tool: "Agent", Args: map[string]any{"description": "d", "prompt": "Do it.",
 			"subagent_type": "general-purpose", "run_in_background": false}}}},
 		"Gemini CLI": {"", []apptest.Call{{Tool: "invoke_agent", Args: map[string]any{"agent_name": "generalist", "prompt": "Do it."}}}},
+		"Copilot CLI": {"", []apptest.Call{{Tool: "task", Args: map[string]any{"agent_type": "general-purpose", "name": "n",
+			"description": "d", "prompt": "Do it."}}}},
 		"Codex": {"scripted", []apptest.Call{{Tool: "multi_agent_v1/spawn_agent", Args: map[string]any{"message": "Do it."}},
 			{Tool: "multi_agent_v1/wait_agent", Args: wait}}},
 	}
+	s := apptest.Serve(t, apptest.WithRules(t, houseRules))
+	ran, ranOfAgents := 0, 0 // until now
 	for name, a := range soon() {
 		t.Run(name, func(t *testing.T) {
-			s, path := serve(t), apptest.Mark(t)
+			path := apptest.Mark(t)
 			a.model = started[name].model
 			told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t)), append(started[name].calls, a.shell("touch "+path))...)
-			if n := runs(t, s); n < 2 || strings.Contains(strings.Join(told, ""), "is not known") {
+			n, ofAgents := runs(t, s)-ran, runsOfAgents(t, s)-ranOfAgents
+			ran, ranOfAgents = ran+n, ranOfAgents+ofAgents
+			if name != "Gemini CLI" && ofAgents != n-1 { // which does not say whose call it is
+				t.Errorf("%d of %d commands are told as those of agents that others started, want all but one: %s", ofAgents, n,
+					logOf(t, s))
+			}
+			if n < 2 || strings.Contains(strings.Join(told, ""), "is not known") {
 				t.Errorf("it ran %d times in the sandbox, want once for each of two agents; its model is told %q", n, told)
 			}
 			apptest.WantNoMark(t, path)
@@ -246,10 +313,44 @@ func TestRealAgentsRunOnThisMachineWhatMayRunThereOnly(t *testing.T) {
 		told := a.works(t, a.machine(t, s.Agent, apptest.Programs(t), onHost...), a.shell(patch),
 			apptest.Call{Tool: "exec_command", Args: map[string]any{"cmd": "cat; bash; echo at the end", "tty": true,
 				"yield_time_ms": 20_000}})
-		wantSaid(t, told[0], "use the tool apply_patch")
+		wantSaid(t, told[0], "command.runs_unknown_program") // Codex alone knows such a program
 		wantSaid(t, told[1], "at the end")
 		apptest.WantNoMark(t, path)
 	})
+}
+
+// CI meets another agent of the same dialect, so that Qwen Code is left to "make clients-test".
+func TestQwenCodeRunsInTheSandboxWhatItIsToldToRunAndNothingElse(t *testing.T) {
+	if os.Getenv("BAILIFF_TEST_ALL") == "" {
+		return
+	}
+	s, path := serve(t), apptest.Mark(t)
+	machine := qwen.machine(t, s.Agent, apptest.Programs(t))
+	again := func(told []string) any {
+		_, order, _ := strings.Cut(told[0], "run exactly this: ")
+		return map[string]any{"command": strings.TrimSpace(strings.Split(order, "\n")[0]), "is_background": false}
+	}
+	told := qwen.works(t, machine, qwen.shell("touch "+path+" && ls -d "+path+" && echo in $(pwd)"),
+		apptest.Call{Tool: "run_shell_command", Args: again}, qwen.shell("echo never-done; touch "+path+"2"),
+		qwen.write(filepath.Join(machine.Project, "mark")))
+	wantSaid(t, told[0], "/usr/local/bin/bailiff exec ")
+	wantSaid(t, told[1], path, "in /workspace")
+	wantSaid(t, told[2], "It is never done here (house.denies)")
+	wantSaid(t, told[3], "local", "the shell tool runs in the sandbox")
+	for _, path := range []string{path, path + "2", filepath.Join(machine.Project, "mark")} {
+		apptest.WantNoMark(t, path)
+	}
+	for how, script := range map[string]string{"is killed": "kill -9 $$", "hangs": "exec sleep 1000"} {
+		failing := t.TempDir()
+		if err := os.WriteFile(filepath.Join(failing, "bailiff-hook"), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		told := qwen.works(t, qwen.machine(t, "", failing, "KILL 55 ", "KILL 1 "), qwen.shell("touch "+path))
+		if !strings.Contains(told[0], "bailiff-hook failed, so nothing runs") {
+			t.Errorf("where the hook %s its model is told %q", how, told[0])
+		}
+		apptest.WantNoMark(t, path)
+	}
 }
 
 func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
@@ -257,7 +358,9 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 	trusting := map[string][]string{"Codex": {"--dangerously-bypass-hook-trust"}}
 	const claudes = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", ` +
 		`"updatedInput": {"command": "MINE"}}}`
+	const copilots = `{"permissionDecision": "allow", "modifiedArgs": {"command": "MINE"}}`
 	hooks := map[string]struct{ place, event, answer string }{
+		"Copilot CLI": {".copilot/settings.json", "preToolUse", copilots},
 		"Claude Code": {".claude/settings.json", "PreToolUse", claudes},
 		"Codex":       {".codex/hooks.json", "PreToolUse", claudes},
 		"Gemini CLI": {".gemini/settings.json", "BeforeTool",
@@ -269,8 +372,11 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 			a.flags = trusting[name]
 			machine := a.machine(t, s.Agent, apptest.Programs(t))
 			other := "sleep 1; echo '" + strings.Replace(others.answer, "MINE", "touch "+path, 1) + "'"
-			whole, err := json.Marshal(map[string]any{"hooks": map[string]any{others.event: []any{
-				map[string]any{"matcher": "*", "hooks": []any{map[string]any{"type": "command", "command": other}}}}}})
+			var hook any = map[string]any{"matcher": "*", "hooks": []any{map[string]any{"type": "command", "command": other}}}
+			if name == "Copilot CLI" {
+				hook = map[string]any{"type": "command", "bash": other}
+			}
+			whole, err := json.Marshal(map[string]any{"hooks": map[string]any{others.event: []any{hook}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -283,7 +389,19 @@ func TestNoOtherHookChangesWhatWasJudged(t *testing.T) {
 }
 
 // runs counts how often the sidecar ran a command.
-func runs(t *testing.T, s *apptest.Sidecar) (n int) {
+func runs(t *testing.T, s *apptest.Sidecar) int {
+	t.Helper()
+	return len(regexp.MustCompile(`"event":"execution"`).FindAllString(logOf(t, s), -1))
+}
+
+// runsOfAgents counts how often it ran one of an agent that another had started.
+func runsOfAgents(t *testing.T, s *apptest.Sidecar) int {
+	t.Helper()
+	return len(regexp.MustCompile(`"event":"execution"[^}]*"agent":\{"id":"[^"]+","depth":1\}`).FindAllString(logOf(t, s), -1))
+}
+
+// logOf is the decision log.
+func logOf(t *testing.T, s *apptest.Sidecar) (log string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(filepath.Dir(s.Config), "state", "decisions", "*.jsonl"))
 	if err != nil || len(files) == 0 {
@@ -294,9 +412,9 @@ func runs(t *testing.T, s *apptest.Sidecar) (n int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n += strings.Count(string(text), `"event":"execution"`)
+		log += string(text)
 	}
-	return n
+	return log
 }
 
 func TestCodexIsToldHowToAskAndTheCommandRunsOnceItIsApproved(t *testing.T) {
@@ -330,16 +448,17 @@ func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
 }
 
 // To an agent each of them is a refusal of bailiff-hook's, which its own tests want in front of all of them: an agent meets
-// a few in every run, and the rest in "make clients-test".
+// one of the two sorts in every run, one that gives no answer or a wrong one, and the rest in "make clients-test".
 func TestInFrontOfABrokenSidecarNoRealAgentRunsAnything(t *testing.T) {
-	few := slices.DeleteFunc(apptest.BrokenSidecars(), func(broken apptest.BrokenSidecar) bool {
-		return os.Getenv("BAILIFF_TEST_ALL") == "" && !slices.Contains([]string{"is not there", "takes the request and never answers",
-			"answers a word that nobody knows", "streams a result with an outcome that nobody knows"}, broken.Name)
-	})
-	if len(few) < 4 {
-		t.Fatalf("there are %d of the four broken sidecars", len(few))
-	}
+	meets := map[string]string{"Claude Code": "takes the request and never answers",
+		"Codex": "streams a result with an outcome that nobody knows"}
 	for name, a := range soon() {
+		few := slices.DeleteFunc(apptest.BrokenSidecars(), func(broken apptest.BrokenSidecar) bool {
+			return os.Getenv("BAILIFF_TEST_ALL") == "" && broken.Name != meets[name]
+		})
+		if len(few) == 0 {
+			t.Fatalf("%s meets no broken sidecar", name)
+		}
 		for _, broken := range few {
 			t.Run(name+" in front of one that "+broken.Name, func(t *testing.T) {
 				path := apptest.Mark(t)
@@ -378,7 +497,7 @@ func TestWithoutBailiffHookNoRealAgentRunsAnything(t *testing.T) {
 			t.Run(name+" "+how, func(t *testing.T) {
 				path := apptest.Mark(t)
 				told := a.works(t, a.machine(t, "", programs), a.shell("touch "+path))
-				wantSaid(t, told[0], "bailiff-hook failed, so nothing runs")
+				wantSaid(t, told[0], cmp.Or(a.failed, "bailiff-hook failed, so nothing runs"))
 				apptest.WantNoMark(t, path)
 			})
 		}
@@ -402,7 +521,7 @@ func TestAHookThatHangsRunsNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := apptest.Mark(t)
 			told := a.works(t, a.machine(t, "", hanging, "KILL 55 ", "KILL 1 "), a.shell("touch "+path))
-			wantSaid(t, told[0], "bailiff-hook failed, so nothing runs")
+			wantSaid(t, told[0], cmp.Or(a.failed, "bailiff-hook failed, so nothing runs"))
 			apptest.WantNoMark(t, path)
 		})
 	}

@@ -33,7 +33,11 @@ func TestEveryAgentWhoseSettingsStartThisProgramHasADialect(t *testing.T) {
 
 // inputs has an entry for each that a tool of some client reads.
 const inputs = `{"command": "*** Begin Patch\n*** Add File: /no/x\n+k\n*** End Patch", "path": "/no/x", "file_path": "/no/x",
-	"notebook_path": "/no/x", "dir_path": "/no", "pattern": "x", "url": "https://x.test/", "to": "main", "prompt": "https://x.test/"}`
+	"filePath": "/no/x",
+	"notebook_path": "/no/x", "dir_path": "/no", "pattern": "x", "url": "https://x.test/", "to": "main", "prompt": "https://x.test/",
+	"patch": "*** Begin Patch\n*** Add File: /no/x\n+k\n*** End Patch",
+	"input": "*** Begin Patch\n*** Add File: /no/x\n+k\n*** End Patch",
+	"urls": ["https://x.test/"]}`
 
 func TestAfterEachToolThatWritesItsFilesAreLookedAtAgain(t *testing.T) {
 	c := hook.Call{Cwd: "/no"}
@@ -46,7 +50,7 @@ func TestAfterEachToolThatWritesItsFilesAreLookedAtAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		writer, looks := a.(interface{ Writes() []string })
-		if !looks {
+		if !looks || len(writer.Writes()) == 0 { // it has no event then
 			continue
 		}
 		for _, tool := range d.Names() {

@@ -77,13 +77,25 @@ func asking(backend string) bailiff.Decision {
 var denying = bailiff.Denial("house.closed", "Closed for today.")
 
 // events are how the clients name the hook before a tool runs.
-var events = map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse", "gemini-cli": "BeforeTool", "hermes": "pre_tool_call",
-	"qwen-code": "PreToolUse"}
+var events = map[string]string{"claude-code": "PreToolUse", "codex": "PreToolUse", "cursor": "preToolUse", "gemini-cli": "BeforeTool",
+	"hermes": "pre_tool_call", "qwen-code": "PreToolUse", "vs-code": "PreToolUse"}
 
 // question is what a client writes.
 func question(client, tool, input string) string {
-	return `{"hook_event_name": "` + events[client] + `", "session_id": "s1", "cwd": "/home/ana/p", "more": [1], "tool_name": "` + tool +
-		`", "tool_input": ` + input + `}`
+	if client == "copilot-cli" {
+		return `{"sessionId": "s1", "timestamp": 1, "cwd": "/home/ana/p", "toolName": "` + tool + `", "toolArgs": ` + input + `}`
+	}
+	session := "session_id"
+	if client == "cursor" {
+		session = "conversation_id"
+	}
+	return `{"hook_event_name": "` + events[client] + `", "` + session + `": "s1", "cwd": "/home/ana/p", "more": [1], "tool_name": "` +
+		tool + `", "tool_input": ` + input + `}`
+}
+
+// asAgent has an agent ask that another one started.
+func asAgent(id, question string) string {
+	return strings.Replace(question, `"session_id"`, `"agent_id": `+hook.JSON(id)+`, "agent_type": "Explore", "session_id"`, 1)
 }
 
 // told is how one run ended.
@@ -134,6 +146,19 @@ func TestAToolIsJudgedAsWhatItDoes(t *testing.T) {
 		{"qwen-code", "run_shell_command", `{"command": "ls"}`, "ls", ""},
 		{"qwen-code", "edit", `{"file_path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
 		{"qwen-code", "web_fetch", `{"url": "https://a.test/"}`, "curl -- https://a.test/", "local"},
+		{"copilot-cli", "bash", `{"command": "ls"}`, "ls", ""},
+		{"copilot-cli", "create", `{"path": "/no/x", "file_text": "k"}`, "tee -- /no/x", "local"},
+		{"copilot-cli", "apply_patch", `"*** Begin Patch\n*** Add File: x\n+k\n*** End Patch"`,
+			"cat -- /home/ana/p/x && tee -- /home/ana/p/x", "local"},
+		{"copilot-cli", "web_fetch", `{"url": "https://a.test/"}`, "curl -- https://a.test/", "local"},
+		{"cursor", "Shell", `{"command": "ls"}`, "ls", ""},
+		{"cursor", "Write", `{"file_path": "/no/x"}`, "cat -- /no/x && tee -- /no/x", "local"},
+		{"vs-code", "run_in_terminal", `{"command": "ls"}`, "ls", ""},
+		{"vs-code", "create_file", `{"filePath": "/no/x"}`, "tee -- /no/x", "local"},
+		{"vs-code", "apply_patch", `{"input": "*** Begin Patch\n*** Add File: /no/x\n+k\n*** End Patch"}`,
+			"cat -- /no/x && tee -- /no/x", "local"},
+		{"vs-code", "fetch_webpage", `{"urls": ["https://a.test/x", "http://b.test/"]}`, "curl -- https://a.test/x http://b.test/",
+			"local"},
 		{"hermes", "terminal", `{"command": "ls"}`, "ls", ""},
 		{"hermes", "read_file", `{"path": "/no/x"}`, "cat -- /no/x", "local"},
 		{"hermes", "write_file", `{"path": "/no/x"}`, "tee -- /no/x", "local"},
@@ -228,6 +253,17 @@ func TestAVerdictIsToldInTheClientsOwnWords(t *testing.T) {
 		"Codex, in its own folder": {"codex", "Bash", `{"command": "x"}`,
 			allowing("docker", bailiff.Mount{Source: "/home/ana/p", Target: "/p"}), nil,
 			claude("allow", ran, `,"updatedInput":{"command":"ORDER --workdir /p -- 'x'"}`), 0},
+		"Copilot CLI, allowed": {"copilot-cli", "bash", `{"command": "x", "mode": "async", "detach": true}`, allowing("docker"), nil,
+			`{"modifiedArgs":{"command":"ORDER -- 'x'","mode":"async"},"permissionDecision":"allow","permissionDecisionReason":"bailiff: ` +
+				ran + `"}`, 0},
+		"Copilot CLI, denied": {"copilot-cli", "bash", `{"command": "x"}`, denying, nil,
+			`{"permissionDecision":"deny","permissionDecisionReason":"bailiff: ` + closed + `"}`, 2},
+		"Cursor, passed": {"cursor", "MCP:list", `{}`, denying, []string{"--pass", "MCP:list"}, "{}", 0},
+		"Cursor, denied": {"cursor", "Shell", `{"command": "x"}`, denying, nil, `{"agent_message":"bailiff: ` + closed +
+			`","permission":"deny"}`, 2},
+		"Cursor, a file": {"cursor", "Read", `{"file_path": "/no/x"}`, allowing("local"), nil,
+			`{"agent_message":"bailiff: allowed on this machine by the policies","permission":"allow"}`, 0},
+		"VS Code, denied": {"vs-code", "run_in_terminal", `{"command": "x"}`, denying, nil, claude("deny", closed, ""), 2},
 		"Hermes, allowed": {"hermes", "terminal", `{"command": "x", "timeout": 3, "force": true, "background": true}`,
 			allowing("docker"), nil, `{"action":"modify","args":{"background":true,"command":"ORDER --timeout 3 -- 'x'","timeout":3}}`, 0},
 		"Hermes, asked": {"hermes", "terminal", `{"command": "x"}`, asking("docker"), nil,
@@ -293,9 +329,11 @@ func permits(stdout string) bool {
 		} `json:"hookSpecificOutput"`
 		Action   string `json:"action"`
 		Decision string `json:"decision"`
+		Copilots string `json:"permissionDecision"`
+		Cursors  string `json:"permission"`
 	}
 	err := json.Unmarshal([]byte(stdout), &a)
-	return err != nil || a.Output.Decision != "deny" && a.Action != "block" && a.Decision != "deny"
+	return err != nil || !slices.Contains([]string{a.Output.Decision, a.Decision, a.Copilots, a.Cursors}, "deny") && a.Action != "block"
 }
 
 func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
@@ -372,6 +410,11 @@ func TestWhatCannotBeReadOrIsNotKnownIsRefused(t *testing.T) {
 		{"no action", "hermes", question("hermes", "process", `{}`), "action is missing"},
 		{"a watch", "claude-code", question("claude-code", "Monitor", `{"command": "x"}`), "use Bash"},
 		{"an agent elsewhere", "claude-code", question("claude-code", "Agent", `{"isolation": "worktree"}`), "leave isolation out"},
+		{"an address of a file", "vs-code", question("vs-code", "read_file", `{"filePath": "file:///etc/shadow"}`), "without a scheme"},
+		{"addresses that are none", "vs-code", question("vs-code", "fetch_webpage", `{"urls": "https://a.test/"}`), "no list of"},
+		{"no folder of several", "cursor", strings.Replace(question("cursor", "Shell", `{"command": "x"}`), `"cwd": "/home/ana/p"`,
+			`"workspace_roots": ["/a", "/b"]`, 1), "names 2 folders, want one"},
+		{"a server's tool of Cursor", "cursor", question("cursor", "MCP:terminal", `{}`), "--pass 'MCP:terminal'"},
 		{"an unknown tool", "claude-code", question("claude-code", "Zap", `{}`), "--pass 'Zap'"},
 		{"a server's tool", "claude-code", question("claude-code", "mcp__other__terminal", `{}`), "--pass"},
 		{"a server's tool, called like bailiff's", "claude-code", question("claude-code", "mcp__bailiff__terminal", `{}`),
@@ -420,7 +463,7 @@ func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"claude"}, "there are claude-code, codex, gemini-cli, hermes, qwen-code"},
+		{[]string{"claude"}, "there are claude-code, codex, copilot-cli, cursor, gemini-cli, hermes, qwen-code, vs-code"},
 		{[]string{"codex", "--timeout", "5"}, "want a time such as 5s"},
 		{[]string{"codex", "--timeout", "-5s"}, "want a time such as 5s"},
 		{[]string{"codex", "--timeout", "90s"}, "want less than 50s: a client runs the tool"},

@@ -176,8 +176,11 @@ func (p program) request(c hook.Call, m hook.Meaning, backend string) bailiff.Re
 	if backend == local {
 		args.Workdir = cmp.Or(m.Workdir, c.Cwd)
 	}
-	return bailiff.Request{Tool: bailiff.Terminal, Env: p.env, Backend: backend, Args: args,
-		Session: bailiff.Session{ID: p.session(c), Platform: p.platform, UserID: p.user, ChatType: "dm"}}
+	session := bailiff.Session{ID: p.session(c), Platform: p.platform, UserID: p.user, ChatType: "dm"}
+	if c.Agent != "" { // no client says how deep it is
+		session.Agent = bailiff.Agent{ID: c.Agent, Depth: 1}
+	}
+	return bailiff.Request{Tool: bailiff.Terminal, Env: p.env, Backend: backend, Args: args, Session: session}
 }
 
 func (p program) session(c hook.Call) string { return p.name + ":" + c.Session }

@@ -16,16 +16,18 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-const mcpUsage = `Usage: bailiff-hook mcp NAME [flags] -- COMMAND [ARGUMENT…]
+const mcpUsage = `Usage: bailiff-hook mcp NAME [flags] -- COMMAND [ARGUMENT…] | URL
 
 Reaches an MCP server by way of the sidecar, over standard input and output: an agent's
 client starts this in place of the server. The sidecar starts the server in a sandbox, as
-the policies judge its command, and judges each call of a tool. People and policies know
+the policies judge its command, or reaches its URL, and judges each call of a tool. People and policies know
 the server as NAME. Its tools are denied until an operator has said yes to them, by
 "bailiff mcp trust NAME".
 
 Flags:
 ` + whoUsage + `  --env NAME         a variable that the server asks for; may be repeated
+  --header HEADER    a header for a server at a URL, with the name of a variable, as in
+                     'Authorization: Bearer $TOKEN'; may be repeated
   --workdir FOLDER   the folder in the sandbox in which the server starts (default: the
                      workspace)
   --backend NAME     the backend to ask for
@@ -65,16 +67,17 @@ func parseMCP(args []string) (p program, o api.MCPOpening, err error) {
 	flags.SetOutput(io.Discard)
 	p.registerWho(flags)
 	flags.BoolVar(&o.Session.Unattended, "unattended", false, "")
+	flags.Func("header", "", func(text string) error { o.Headers = append(o.Headers, text); return nil })
 	flags.StringVar(&o.Workdir, "workdir", "", "")
 	flags.StringVar(&o.Backend, "backend", "", "")
-	flags.IntVar(&o.WaitSeconds, "wait", 0, "")
+	o.WaitSeconds = flags.Int("wait", api.UsualMCPWait, "")
 	if err := flags.Parse(args[1:]); err != nil {
 		return p, o, fmt.Errorf(`reading the flags: %w; see "bailiff-hook mcp --help"`, named(err, flags))
 	}
 	o.Server, o.Command, o.Env = args[0], flags.Args(), p.env
 	o.Session.Platform, o.Session.UserID = p.platform, p.user
 	if len(o.Command) == 0 {
-		return p, o, errors.New(`want the command that starts the server after --; see "bailiff-hook mcp --help"`)
+		return p, o, errors.New(`want the command that starts the server, or its URL, after --; see "bailiff-hook mcp --help"`)
 	}
 	return p, o, nil
 }

@@ -55,12 +55,13 @@ func TestLinesAreCarriedToAnMCPServerAndBack(t *testing.T) {
 	var out, errs bytes.Buffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- speakMCP([]string{"files", "--listen", listen, "--platform", "cli", "--env", "TOKEN", "--wait", "7", "--", "serve", "-x"},
+		ended <- speakMCP([]string{"files", "--listen", listen, "--platform", "cli", "--env", "TOKEN", "--header",
+			"X: $TOKEN", "--wait", "7", "--", "serve", "-x"},
 			from, &out, &errs)
 	}()
 	o := <-asked
-	got := fmt.Sprintf("%s %v %v %d %s", o.Server, o.Command, o.Env, o.WaitSeconds, o.Session.Platform)
-	if got != "files [serve -x] [TOKEN] 7 cli" {
+	got := fmt.Sprintf("%s %v %v %v %d %s", o.Server, o.Command, o.Env, o.Headers, *o.WaitSeconds, o.Session.Platform)
+	if got != "files [serve -x] [TOKEN] [X: $TOKEN] 7 cli" {
 		t.Errorf("asked was for %s", got)
 	}
 	if _, err := io.WriteString(to, "{\"mine\": 1}\n"); err != nil {
@@ -79,7 +80,7 @@ func TestWhyAnMCPServerIsNotReachedIsSaid(t *testing.T) {
 	refusing, _, _ := oneConnection(t, fmt.Sprintf("HTTP/1.1 400 Bad Request\r\nContent-Length: %d\r\n\r\n%s", len(body), body))
 	older, _, _ := oneConnection(t, "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
 	for want, args := range map[string][]string{
-		"want the command that starts the server": {"files"},
+		"want the command that starts the server, or its URL,": {"files"},
 		"--lisen":            {"files", "--lisen", "x", "--", "serve"},
 		"no sidecar answers": {"files", "--listen", "unix://" + filepath.Join(t.TempDir(), "none"), "--", "serve"},
 		": No\n":             {"files", "--listen", refusing, "--", "serve"},

@@ -28,7 +28,7 @@ func TestWhatAClientRunsItselfIsJudgedByTheFilesThatItRuns(t *testing.T) {
 		"a program of Python":        {map[string]string{"x.py": python}, "python3 x.py", deletes},
 		"a module":                   {map[string]string{"x.py": python}, "python3 -c 'import x'", deletes},
 		"a module of the library":    {map[string]string{"re.py": python}, "python3 -c 'import json; print(1)'", deletes},
-		"a program that is not read": {map[string]string{"x.js": "run(x)\n"}, "node x.js", "command.hides_meaning"},
+		"a program that is not read": {map[string]string{"x.js": "run(x)\n"}, "node x.js", "command.runs_unknown_program"},
 		"a link to a secret":         {map[string]string{"l": "-> /etc"}, "head -c 9 l/shadow", "command.reads_credentials"},
 		"an ordinary link":           {map[string]string{"l": "-> a", "a/f": "x"}, "cat l/f", ""},
 		"no file at all":             {nil, "ls -la", ""},

@@ -27,6 +27,9 @@ func (p program) line(c hook.Call, o order) string {
 		line = append(line, "--token-file", p.tokenFile)
 	}
 	line = append(line, "--platform", p.platform, "--user", p.user, "--session", p.session(c))
+	if c.Agent != "" {
+		line = append(line, "--agent", c.Agent)
+	}
 	for _, name := range p.env {
 		line = append(line, "--env", name)
 	}

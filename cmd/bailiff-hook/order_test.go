@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 )
 
@@ -32,6 +33,45 @@ func TestAnOrderIsKnownByMakingItAgain(t *testing.T) {
 	} {
 		if refuses(t, name, d.ask("claude-code", "Bash", quote(command)), "Closed"); d.asked.Args.Command != command {
 			t.Errorf("%s is not judged", name)
+		}
+	}
+}
+
+func TestACallOfASubAgentIsJudgedAndRunAsThat(t *testing.T) {
+	for _, client := range []string{"claude-code", "codex", "qwen-code"} {
+		tool := map[string]string{"qwen-code": "run_shell_command"}[client]
+		if tool == "" {
+			tool = "Bash"
+		}
+		d := openListener(t, allowing("docker"))
+		ask := func(agent, command string) told {
+			return start(strings.NewReader(asAgent(agent, question(client, tool, `{"command": `+hook.JSON(command)+`}`))),
+				client, "--listen", d.address, "--bailiff", "/bin/sh", "--user", "7")
+		}
+		got := ask("a1 b", "ls")
+		if want := (bailiff.Agent{ID: "a1 b", Depth: 1}); d.asked.Session.Agent != want {
+			t.Errorf("%s: it comes from %+v, want %+v", client, d.asked.Session.Agent, want)
+		}
+		order := d.order(client, " --agent 'a1 b' -- 'ls'")
+		if !strings.Contains(got.stdout, strings.Trim(hook.JSON(order), `"`)) {
+			t.Errorf("%s: it is told %s, want the order %s", client, got.stdout, order)
+		}
+		d = openListener(t, denying)
+		for name, c := range map[string]struct {
+			agent, command string
+			order          bool
+		}{
+			"its own order":           {"a1", d.order(client, " --agent a1 -- 'ls'"), true},
+			"its parent's order":      {"a1", d.order(client, " -- 'ls'"), false},
+			"its sister's order":      {"a1", d.order(client, " --agent a2 -- 'ls'"), false},
+			"a child's, by its own":   {"", d.order(client, " --agent a1 -- 'ls'"), false},
+			"a deeper one than it is": {"a1", d.order(client, " --agent a1 --agent-depth 2 -- 'ls'"), false},
+		} {
+			d.asked = bailiff.Request{}
+			got := ask(c.agent, c.command)
+			if isOrder := got.status == 0; isOrder != c.order || !isOrder && d.asked.Args.Command != c.command {
+				t.Errorf("%s, %s: taken as an order is %v: %s", client, name, isOrder, got.stdout)
+			}
 		}
 	}
 }

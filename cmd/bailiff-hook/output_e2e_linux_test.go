@@ -51,7 +51,7 @@ func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
 	}
 	waits := map[string][]apptest.Call{"Claude Code": nil, "Codex": {goingOn(30_000), goingOn(30_000), goingOn(30_000)}}
 	s := serve(t)
-	for name, a := range agents {
+	for name, a := range always() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const command = "for i in $(seq 65); do echo $i; sleep 1; done; hostname; echo to the end"

@@ -8,7 +8,8 @@ import (
 )
 
 func TestAWebToolReachesWhatTheRowsOfEgressLetTheSandboxReach(t *testing.T) {
-	s := apptest.Serve(t, apptest.WithRules(t, "", "      platforms: {}\n      ask_new_hosts",
+	const names = "egress: {hosts: {docs.example: 93.184.215.14, intranet.example: 93.184.215.15}}"
+	s := apptest.Serve(t, names, apptest.WithRules(t, "", "      platforms: {}\n      ask_new_hosts",
 		"      platforms: {cli: {network: egress, egress: [docs.example, intranet.example]}}\n      ask_new_hosts",
 		"    destinations:\n", `    destinations:
       docs.example: [{paths: ["/open/**"]}]

@@ -27,9 +27,11 @@ import (
 // file, and what they call what they take.
 var (
 	shells = map[string][2]string{"claude-code": {"Bash", "command"}, "codex": {"Bash", "command"}, "hermes": {"terminal", "command"},
-		"gemini-cli": {"run_shell_command", "command"}, "qwen-code": {"run_shell_command", "command"}}
+		"gemini-cli": {"run_shell_command", "command"}, "qwen-code": {"run_shell_command", "command"},
+		"copilot-cli": {"bash", "command"}, "cursor": {"Shell", "command"}, "vs-code": {"run_in_terminal", "command"}}
 	readers = map[string][2]string{"claude-code": {"Read", "file_path"}, "codex": {"view_image", "path"}, "hermes": {"read_file", "path"},
-		"gemini-cli": {"read_file", "file_path"}, "qwen-code": {"read_file", "file_path"}}
+		"gemini-cli": {"read_file", "file_path"}, "qwen-code": {"read_file", "file_path"},
+		"copilot-cli": {"view", "path"}, "cursor": {"Read", "file_path"}, "vs-code": {"read_file", "filePath"}}
 )
 
 func with(tool [2]string, value string) (name, input string) {
@@ -62,12 +64,16 @@ func carryOut(tb testing.TB, got told, command string) (printed string, status i
 		Action   string         `json:"action"`
 		Decision string         `json:"decision"`
 		Args     map[string]any `json:"args"`
+		Copilots string         `json:"permissionDecision"`
+		Cursors  string         `json:"permission"`
+		Modified map[string]any `json:"modifiedArgs"`
 	}
 	unread := json.Unmarshal([]byte(got.stdout), &a)
-	if got.status == hook.Refused || unread == nil && (a.Output.Decision == "deny" || a.Action == "block" || a.Decision == "deny") {
+	if got.status == hook.Refused || unread == nil && (a.Output.Decision == "deny" || a.Action == "block" || a.Decision == "deny" ||
+		a.Copilots == "deny" || a.Cursors == "deny") {
 		return "", -1
 	}
-	for _, changed := range []map[string]any{a.Output.Input, a.Output.Merged, a.Args} {
+	for _, changed := range []map[string]any{a.Output.Input, a.Output.Merged, a.Args, a.Modified} {
 		if text, ok := changed["command"].(string); ok {
 			command = text
 		}

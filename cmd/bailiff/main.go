@@ -60,6 +60,7 @@ as they say.
 		operate.NewStatus(&configPath), operate.NewSandboxes(&configPath), operate.NewPolicies(&configPath),
 		operate.NewProject(&configPath), operate.NewChanges(&configPath), operate.NewUndo(&configPath),
 		auditlog.New(&configPath), egress.New(&configPath), auditlog.NewStore(&configPath), newFleet(),
+		auditlog.NewReport(&configPath, policy.Rejudge),
 		policy.NewReplay(&configPath), policy.NewJudge(&configPath), newMCP(&configPath), setup.NewHermes(&configPath),
 		newDemo(), policy.NewRunTests(), newVersion(), newSchema(), newMan(),
 	)

@@ -48,7 +48,7 @@ Exit status: 0 when the agent has hung up, 1 if it could not be served.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return m.serve(cmd, *configPath) },
 	}
 	m.who.RegisterSession(cmd, "one of its own")
-	cmd.Flags().IntVar(&m.who.Wait, "wait", mcp.UsualWait, "how many `seconds` a call waits for an approval, if one is due")
+	cmd.Flags().IntVar(&m.who.Wait, "wait", api.UsualMCPWait, "how many `seconds` a call waits for an approval, if one is due")
 	cmd.Flags().IntVar(&m.timeout, "timeout", 15, "how many `seconds` the sidecar may take to decide")
 	cmd.Flags().IntVar(&m.clientTimeout, "client-timeout", 0, "after how many `seconds` the agent gives a call up, even one that "+
 		"reports progress (default: what is known of it by its name)")

@@ -10,17 +10,21 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 )
 
 func newMCPProxy(configPath *string) *cobra.Command {
 	var p proxyMCP
 	cmd := &cobra.Command{
-		Use:   "proxy NAME -- COMMAND [ARGUMENT…]",
+		Use:   "proxy NAME -- COMMAND [ARGUMENT…] | URL",
 		Short: "Reach an MCP server of others by way of the sidecar, over standard input and output",
 		Long: `Puts an MCP server of others behind bailiff: an agent starts this in place of the server.
 The sidecar starts the server in a sandbox, as the policies judge its command, and judges
 each call of a tool with its arguments. People and policies know the server as NAME.
+A server at a URL is reached by Streamable HTTP, as far as the rows of the network egress
+let it, and is sent the headers that are named, with the values of variables that the table
+env swaps for its host.
 
 Its tools are denied until a person has said yes to what it is and offers, by "bailiff mcp
 trust NAME", and again once any of that changes. The table mcp_tools of the policies names
@@ -30,6 +34,7 @@ It becomes bailiff-hook, a small program beside this one, which carries the mess
 
 Exit status: 0 when the agent has hung up, 1 if the server cannot be reached or has ended.`,
 		Example: `  bailiff mcp proxy filesystem -- npx -y @modelcontextprotocol/server-filesystem@2026.1.14 .
+  bailiff mcp proxy notes --header 'Authorization: Bearer $NOTES_TOKEN' -- https://notes.example.com/mcp
   claude mcp add filesystem -- bailiff mcp proxy filesystem -- npx -y @modelcontextprotocol/server-filesystem@2026.1.14 .`,
 		Args: cobra.MinimumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error { return p.become(*configPath, args) },
@@ -39,7 +44,8 @@ Exit status: 0 when the agent has hung up, 1 if the server cannot be reached or 
 	for _, name := range []string{"session", "chat", "chat-type", "thread"} { // the session is the connection
 		_ = f.MarkHidden(name)
 	}
-	f.IntVar(&p.who.Wait, "wait", 0, "how many `seconds` a call waits for an approval (default: 50)")
+	f.IntVar(&p.who.Wait, "wait", api.UsualMCPWait, "how many `seconds` a call waits for an approval")
+	f.StringArrayVar(&p.headers, "header", nil, "a `header` for a server at a URL, as in 'Authorization: Bearer $TOKEN'; may be repeated")
 	f.StringVar(&p.workdir, "workdir", "", "the `folder` in the sandbox in which the server starts (default: the workspace)")
 	f.StringVar(&p.backend, "backend", "", "the backend to ask for, by `name`")
 	p.where.Register(cmd)
@@ -51,6 +57,7 @@ type proxyMCP struct {
 	who              cli.Claim
 	where            cli.AgentAddress
 	workdir, backend string
+	headers          []string
 }
 
 // become replaces this program by the small one.
@@ -76,9 +83,10 @@ func (p *proxyMCP) become(configPath string, args []string) error {
 	for _, name := range p.who.Env {
 		argv = append(argv, "--env", name)
 	}
-	if p.who.Wait > 0 {
-		argv = append(argv, "--wait", strconv.Itoa(p.who.Wait))
+	for _, header := range p.headers {
+		argv = append(argv, "--header", header)
 	}
+	argv = append(argv, "--wait", strconv.Itoa(p.who.Wait))
 	if p.who.Session.Unattended {
 		argv = append(argv, "--unattended")
 	}

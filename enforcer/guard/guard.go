@@ -89,6 +89,8 @@ type Guard struct {
 	// isDisplaced says whether the sandbox shows what mounts hid; drop removes it then.
 	isDisplaced func() bool
 	drop        func()
+	// settle waits until nothing writes any more in a sandbox that is being removed.
+	settle func()
 
 	mu    sync.Mutex
 	ended bool
@@ -125,7 +127,12 @@ func (g *Guards) Begin(ctx context.Context, held *lease.Lease, mounts []bailiff.
 	}
 	w := &Guard{watch: watch, over: make(chan struct{}), drop: held.DropDisplaced,
 		isDisplaced: func() bool { return held.IsDisplaced(mounts) },
-		log:         func(changes []protected.Change, fault error) { g.told(ctx, decision, changes, fault) }}
+		settle: func() {
+			if held.WhyGone() != "" {
+				<-held.Done()
+			}
+		},
+		log: func(changes []protected.Change, fault error) { g.told(ctx, decision, changes, fault) }}
 	if g.config.Repositories != nil && len(own) > 0 {
 		w.git = g.config.Repositories.Watch(own, decision, watch)
 		if err := w.git.Begin(ctx); err != nil {
@@ -243,6 +250,7 @@ func (w *Guard) bringOut() {
 
 // End puts back what was changed.
 func (w *Guard) End() {
+	w.settle()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ended {

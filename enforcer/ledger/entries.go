@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strings"
 	"time"
@@ -137,3 +139,24 @@ func workspaceNamed(key string, written time.Time) (Workspace, bool) {
 	backend, name, ok := strings.Cut(key, "-")
 	return Workspace{Backend: backend, Name: name, Used: written}, ok
 }
+
+// Project is a folder of the host to which sessions came: that of a project, or one in none.
+type Project struct {
+	// Name stands for the folder: the first half of the SHA-256 of its path, in hexadecimal.
+	Name   string `json:"name"`
+	Folder string `json:"folder"`
+	// Declared are the files that the project declared before the first session came, in the form of package manifest.
+	Declared []byte `json:"declared,omitempty"`
+}
+
+// ProjectAt is the entry of a folder by its path.
+func ProjectAt(folder string, declared []byte) Project {
+	sum := sha256.Sum256([]byte(folder))
+	return Project{hex.EncodeToString(sum[:16]), folder, declared}
+}
+
+// Key names the entry.
+func (p Project) Key() string { return p.Name }
+
+// projectNamed is the entry of which only the name is left.
+func projectNamed(key string, _ time.Time) (Project, bool) { return Project{Name: key}, true }

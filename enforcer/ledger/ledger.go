@@ -1,7 +1,7 @@
 // Package ledger remembers on disk what outlives a sidecar that is killed: the
 // sandboxes that are let, with whom they are let to and which background
-// processes live in them, and the workspaces that are kept between sandboxes. Its
-// successor reads both, attaches anew to the sandboxes and goes on.
+// processes live in them, the workspaces that are kept between sandboxes, and what projects of the host
+// declared before the first session came to them. Its successor reads them, attaches anew to the sandboxes and goes on.
 //
 // Each entry is a file of its own in the state folder (package records). An entry of a
 // sandbox that has an unknown or a wrong field is dropped, loudly, since the worst that
@@ -10,7 +10,9 @@
 // workspace that its file is named after, which then belongs to no session and is
 // removed when it has not been used for long enough.
 //
-// Promised: an entry of a workspace is on disk when [Entries.Keep] returns. One of a
+// An entry of a project that cannot be read stands for all folders, none of which declares anything from then on.
+//
+// Promised: an entry of a workspace or a folder is on disk when [Entries.Keep] returns. One of a
 // sandbox need not be, as no sandbox survives the machine. No value of a variable
 // is written: processes are kept with the names of theirs, and their text is
 // scrubbed of known values.
@@ -49,6 +51,7 @@ type Entries[T any] interface {
 type Ledger struct {
 	Sandboxes  Entries[Sandbox]
 	Workspaces Entries[Workspace]
+	Projects   Entries[Project]
 }
 
 // Open opens the ledger of a state folder, making it if there is none.
@@ -63,8 +66,10 @@ func Open(c Config) (*Ledger, error) {
 		Clean: func(s Sandbox) Sandbox { return s.scrubbed(c.Scrub) }})
 	workspaces, wrong := records.Open(records.Config[Workspace]{Dir: filepath.Join(c.StateDir, "workspaces"), Log: c.Log, Durable: true,
 		Named: workspaceNamed})
-	if err := errors.Join(err, wrong); err != nil {
+	projects, faulty := records.Open(records.Config[Project]{Dir: filepath.Join(c.StateDir, "sights"), Log: c.Log, Durable: true,
+		Named: projectNamed})
+	if err := errors.Join(err, wrong, faulty); err != nil {
 		return nil, fmt.Errorf("opening the ledger: %w", err)
 	}
-	return &Ledger{sandboxes, workspaces}, nil
+	return &Ledger{sandboxes, workspaces, projects}, nil
 }

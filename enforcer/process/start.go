@@ -130,7 +130,8 @@ func (p *Process) ending(how ledger.End) api.Event {
 		Timestamp:   time.Now().UTC(),
 		RequestedBy: p.request.Caller,
 		Custom: api.Custom{
-			Event: api.ExecutionEvent, Session: p.request.Session.ID, Status: how.Status, ExitCode: &how.ExitCode,
+			Event: api.ExecutionEvent, Session: p.request.Session.ID, Agent: p.request.Session.Agent,
+			Status: how.Status, ExitCode: &how.ExitCode,
 			Backend: p.lease.Backend(), SandboxID: p.lease.ID(), Nanoseconds: how.At.Sub(p.started).Nanoseconds(),
 			Message: "Background process " + p.id + " ended. " + how.Message,
 		},

@@ -47,13 +47,26 @@ func services(t *testing.T, name string) service {
 }
 
 // place is where a test has the three folders of the host.
-type place struct{ folder, image string }
+type place struct{ folder string }
 
-// newPlace builds the image and makes the folders.
-func newPlace(t *testing.T, config string) place {
+// image is what all tests start, built by the first of them.
+var image = fmt.Sprintf("bailiff:test-%d", os.Getpid())
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if isBuilt {
+		_ = exec.Command("docker", "rmi", "-f", image).Run()
+	}
+	os.Exit(code)
+}
+
+var isBuilt bool
+
+func buildImage(t *testing.T) {
 	t.Helper()
-	needEngine(t)
-	p := place{apptest.OpenDir(t), fmt.Sprintf("bailiff:test-%d", os.Getpid())}
+	if isBuilt {
+		return
+	}
 	contents := t.TempDir()
 	for _, copied := range []string{"Dockerfile", ".dockerignore"} {
 		copyFile(t, filepath.Join(apptest.Root(t), copied), filepath.Join(contents, copied))
@@ -61,8 +74,16 @@ func newPlace(t *testing.T, config string) place {
 	for _, program := range []string{"bailiff", "bailiff-runner", "bailiff-host"} {
 		copyFile(t, filepath.Join(apptest.Programs(t), program), filepath.Join(contents, "bin", program))
 	}
-	docker(t, "build", "-q", "-t", p.image, contents)
-	t.Cleanup(func() { _ = exec.Command("docker", "rmi", "-f", p.image).Run() })
+	docker(t, "build", "-q", "-t", image, contents)
+	isBuilt = true
+}
+
+// newPlace builds the image and makes the folders.
+func newPlace(t *testing.T, config string) place {
+	t.Helper()
+	needEngine(t)
+	buildImage(t)
+	p := place{apptest.OpenDir(t)}
 	for _, name := range []string{"etc", "lib", "run"} {
 		must(t, os.Mkdir(filepath.Join(p.folder, name), 0o755))
 	}
@@ -82,7 +103,7 @@ func (p place) start(t *testing.T, files ...string) (bailiff func(words ...strin
 	for _, file := range files {
 		words = append(words, p.flags(t, services(t, file))...)
 	}
-	docker(t, append(words, p.image)...)
+	docker(t, append(words, image)...)
 	t.Cleanup(func() {
 		logged, _ := exec.Command("docker", "logs", name).CombinedOutput()
 		if t.Failed() {
@@ -142,12 +163,12 @@ backends: {docker: {image: "bailiff-sandbox:test"}}
 
 func TestTheImageHoldsASidecarThatChecksItsConfiguration(t *testing.T) {
 	p := newPlace(t, config)
-	if out := docker(t, "run", "--rm", "--network=none", p.image, "version"); !strings.HasPrefix(out, "bailiff ") {
+	if out := docker(t, "run", "--rm", "--network=none", image, "version"); !strings.HasPrefix(out, "bailiff ") {
 		t.Errorf("its version is %q", out)
 	}
-	docker(t, "run", "--rm", "--network=none", "-v", filepath.Join(p.folder, "etc")+":/etc/bailiff:ro", p.image, "check")
+	docker(t, "run", "--rm", "--network=none", "-v", filepath.Join(p.folder, "etc")+":/etc/bailiff:ro", image, "check")
 	must(t, os.WriteFile(filepath.Join(p.folder, "etc", "bailiff.yaml"), []byte("stat_dir: x\n"), 0o644)) //nolint:gosec // no secret
-	out, err := exec.Command("docker", "run", "--rm", "--network=none", "-v", filepath.Join(p.folder, "etc")+":/etc/bailiff:ro", p.image,
+	out, err := exec.Command("docker", "run", "--rm", "--network=none", "-v", filepath.Join(p.folder, "etc")+":/etc/bailiff:ro", image,
 		"check").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "/etc/bailiff/bailiff.yaml:1") {
 		t.Errorf("a fault gives %q and %v", out, err)

@@ -88,6 +88,9 @@ func (l *load) round(t *testing.T) {
 	l.ask(t, "telegram", "42", "echo hello", bailiff.Completed)
 	l.ask(t, "cli", "43", leaves, bailiff.Completed)
 	l.ask(t, "slack", "U07A", "rm -rf /", bailiff.Refused)
+	ofAgent := request("slack", "U07A", "rm -rf /")
+	ofAgent.Session.Agent = bailiff.Agent{ID: "helper", Depth: 1}
+	l.Ask(t, ofAgent, bailiff.Refused)
 	l.ask(t, "telegram", "slow", "echo asked-about", bailiff.Expired)
 	l.ask(t, "telegram", "away", "echo asked-about", bailiff.Expired)
 	l.answered(t)

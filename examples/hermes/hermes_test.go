@@ -196,10 +196,24 @@ func plugin(t *testing.T) string {
 // serve is a sidecar whose sandboxes are bubblewrap's.
 func serve(t *testing.T, sections ...string) *apptest.Sidecar {
 	t.Helper()
-	_, err := exec.LookPath("bwrap")
-	backendtest.Needs(t, "BUBBLEWRAP", err)
+	needBubblewrap(t)
 	return apptest.Serve(t, sections...)
 }
+
+// share is one for all tests to which it does not matter what others left in the chat's sandbox.
+func share(t *testing.T) *apptest.Sidecar {
+	t.Helper()
+	needBubblewrap(t)
+	return apptest.Share(t, "")
+}
+
+func needBubblewrap(t *testing.T) {
+	t.Helper()
+	_, err := exec.LookPath("bwrap")
+	backendtest.Needs(t, "BUBBLEWRAP", err)
+}
+
+func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
 
 func TestNoBrokenSidecarLetsAToolRun(t *testing.T) {
 	// By the hook alone, and by the middleware alone.
@@ -296,7 +310,7 @@ func blockedByBoth(t *testing.T, name, folder string, env ...string) {
 }
 
 func TestAToolThatRanPastTheMiddlewareIsTheLastOne(t *testing.T) {
-	h := start(t, plugin(t), "deaf", serve(t).Agent)
+	h := start(t, plugin(t), "deaf", share(t).Agent)
 	if r := h.call(t, "terminal", guarded["terminal"], nil); r["output"] != "ran on the host" {
 		t.Fatalf("the stand-in calls the middleware: %v", r)
 	}
@@ -310,7 +324,7 @@ func TestAToolThatRanPastTheMiddlewareIsTheLastOne(t *testing.T) {
 func TestWithItsBackendHermesHasNoPlaceOfItsOwnToRunATool(t *testing.T) {
 	for kind, why := range map[string]string{"deaf": "BLOCKED: this call went past bailiff's plug-in",
 		"safe": "Unknown environment type: bailiff"} {
-		h := start(t, plugin(t), kind, serve(t).Agent, "HOST_BACKEND=bailiff")
+		h := start(t, plugin(t), kind, share(t).Agent, "HOST_BACKEND=bailiff")
 		for tool, args := range guarded {
 			if r := h.call(t, tool, args, nil); !strings.Contains(r.text("error"), why) {
 				t.Errorf("%s: %s: %v", kind, tool, r)
@@ -318,7 +332,7 @@ func TestWithItsBackendHermesHasNoPlaceOfItsOwnToRunATool(t *testing.T) {
 		}
 		h.untouched(t)
 	}
-	h := start(t, plugin(t), "", serve(t).Agent, "HOST_BACKEND=bailiff")
+	h := start(t, plugin(t), "", share(t).Agent, "HOST_BACKEND=bailiff")
 	if r := h.call(t, "terminal", guarded["terminal"], nil); r["output"] != "hi\n" {
 		t.Errorf("the middleware's work is undone: %v", r)
 	}
@@ -332,7 +346,7 @@ func TestOtherToolsAreHermesOwnBusiness(t *testing.T) {
 }
 
 func TestArgumentsThatAreNoneRunNothing(t *testing.T) {
-	sidecar := serve(t)
+	sidecar := share(t)
 	deep := strings.Repeat("[", 50_000)
 	odd := []any{nil, "rm -rf /", 7, []any{}, map[string]any{}, map[string]any{"command": 7, "code": 7, "action": 7, "path": 7,
 		"pattern": 7},

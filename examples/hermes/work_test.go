@@ -22,7 +22,7 @@ import (
 type args = map[string]any
 
 func TestAModelIsToldOfAVariableThatDidNotEnter(t *testing.T) {
-	h := start(t, plugin(t), "", serve(t).Agent, "BAILIFF_ENV=OF_NO_TABLE")
+	h := start(t, plugin(t), "", share(t).Agent, "BAILIFF_ENV=OF_NO_TABLE")
 	if r := h.call(t, "terminal", args{"command": "true"}, nil); !strings.Contains(r.text("withheld"), "OF_NO_TABLE (env.") {
 		t.Errorf("it is told %v", r)
 	}
@@ -117,7 +117,7 @@ func TestEachToolWorksInTheSessionsSandbox(t *testing.T) {
 }
 
 func TestALongFileIsReadPageByPage(t *testing.T) {
-	h := start(t, plugin(t), "", serve(t).Agent)
+	h := start(t, plugin(t), "", share(t).Agent)
 	h.call(t, "terminal", args{"command": "seq -f 'line %g of many, which all are rather long' 1 5000 > long; printf end >> long"}, nil)
 	next, read := 1.0, 0
 	for next > 0 && read < 6000 {
@@ -197,7 +197,7 @@ func TestHermesWaitsForACommandThatTakesLongerThanAMinute(t *testing.T) {
 }
 
 func TestADenialIsHermesBlockedResultAndSaysWhy(t *testing.T) {
-	sidecar := serve(t)
+	sidecar := share(t)
 	for _, kind := range []string{"", "hookless"} {
 		h := start(t, plugin(t), kind, sidecar.Agent)
 		for tool, given := range map[string]args{
@@ -257,7 +257,7 @@ func TestACommandEndsWithAHermesThatIsKilled(t *testing.T) {
 }
 
 func TestAWrongTokenRunsNothingAndIsNotSaid(t *testing.T) {
-	url, right := serve(t).TCP(t)
+	url, right := share(t).TCP(t)
 	for token, runs := range map[string]bool{right: true, "another-token": false} {
 		file := filepath.Join(t.TempDir(), "token")
 		backendtest.Must(t, os.WriteFile(file, []byte(token), 0o600))
@@ -410,7 +410,7 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 			map[string]any{"platform": "telegram", "user_id": "42", "unattended": false}},
 		"a job of a chat's": {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j7",
 			"HERMES_CRON_JOB_ORIGIN_PLATFORM": "discord", "HERMES_CRON_JOB_ORIGIN_USER_ID": "8"}, nil,
-			map[string]any{"id": "hermes:HOME:cron:j7", "platform": "discord", "user_id": "8", "unattended": true}},
+			map[string]any{"id": "hermes:HOME:cron:j7", "platform": "discord", "user_id": "8", "unattended": true, "job": "cron:j7"}},
 		"a job of unknown origin": {map[string]string{"HERMES_CRON_SESSION": "1", "HERMES_CRON_JOB_ID": "j8"}, nil,
 			map[string]any{"platform": "cron", "unattended": true}},
 		"whoever sits at the machine": {nil, nil, map[string]any{"platform": "cli", "user_id": fmt.Sprint(os.Getuid()),
@@ -419,6 +419,9 @@ func TestWhoAsksIsWhomHermesGatewayNames(t *testing.T) {
 			[]string{"HOST_IS_GATEWAY=1"}, map[string]any{"platform": "cli", "id": "hermes:HOME:cli:w1"}},
 		"a server's client": {with(map[string]string{"HERMES_SESSION_PLATFORM": "api_server"}), nil,
 			map[string]any{"platform": "api_server"}},
+		"a task of a board": {nil, []string{"HERMES_KANBAN_TASK=t_7", "HERMES_KANBAN_BOARD=ops", "HERMES_PROFILE=builder"},
+			map[string]any{"id": "hermes:HOME:kanban:ops:t_7", "platform": "kanban", "unattended": true, "job": "kanban:ops:t_7",
+				"profile": "builder"}},
 		"a worker without a person":   {map[string]string{"HERMES_SESSION_SOURCE": "kanban"}, nil, nil},
 		"nobody, in a gateway":        {nil, []string{"HOST_IS_GATEWAY=1"}, nil},
 		"nobody, in an older gateway": {nil, []string{"HERMES_EXEC_ASK=1"}, nil},

@@ -240,4 +240,4 @@ func (uncounted) ChatPosted(string, string)  {}
 func (uncounted) ChatClicked(string, string) {}
 func (uncounted) ChatDown(string, bool)      {}
 
-var manyApprovals = backendtest.Rounds(200, 1000)
+var manyApprovals = backendtest.Rounds(80, 1000)

@@ -185,12 +185,17 @@ func ask[T any](ctx context.Context, c *Client, patience time.Duration, method, 
 	})
 }
 
-// errGivenUp is why a call ends that a sidecar took and left without an answer.
-var errGivenUp = errors.New("the sidecar was given up")
+// ErrGivenUp is why a call ends that a sidecar took and left without an answer.
+var ErrGivenUp = errors.New("the sidecar was given up")
+
+// silence is such an end, in words of its own.
+type silence struct{ error }
+
+func (silence) Is(target error) bool { return target == ErrGivenUp }
 
 // timed ends a call that takes longer than this, and says what to do then.
 func timed[T any](ctx context.Context, c *Client, patience time.Duration, call func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, patience, errGivenUp)
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, ErrGivenUp)
 	defer cancel()
 	answer, err := call(ctx)
 	return answer, c.givenUp(ctx, err, patience)
@@ -198,9 +203,9 @@ func timed[T any](ctx context.Context, c *Client, patience time.Duration, call f
 
 // givenUp is the error of a call, and what to do then if that is that it was given up.
 func (c *Client) givenUp(ctx context.Context, err error, patience time.Duration) error {
-	if err != nil && errors.Is(context.Cause(ctx), errGivenUp) && !isRefusal(err) {
-		err = fmt.Errorf("the sidecar at %s took the request, did not answer it within %g s, and may still do what was asked; look at "+
-			"its log, kill -CONT or restart it", c.address, patience.Seconds())
+	if err != nil && errors.Is(context.Cause(ctx), ErrGivenUp) && !isRefusal(err) {
+		err = silence{fmt.Errorf("the sidecar at %s took the request, did not answer it within %g s, and may still do what was asked; "+
+			"look at its log, kill -CONT or restart it", c.address, patience.Seconds())}
 	}
 	return err
 }
@@ -223,7 +228,7 @@ func (c *Client) giveUpOnceSilent(ctx context.Context, give context.CancelCauseF
 		case <-time.After(c.patience):
 		}
 	}
-	give(errGivenUp)
+	give(ErrGivenUp)
 }
 
 // isServing says whether the sidecar answers, if only that it is not well.

@@ -192,9 +192,17 @@ func (b *tab) text(selector string) string {
 	return is[string](b, fmt.Sprintf(`document.querySelector(%s)?.textContent ?? ''`, quoted(selector)))
 }
 
+// settle waits until no question is being carried out: the page may tell what came of it before the question closes, and until then
+// keys and clicks reach nothing behind it.
+func (b *tab) settle() {
+	b.t.Helper()
+	b.await(`!document.querySelector('dialog[open] [aria-busy=true]')`)
+}
+
 // click clicks with the mouse on what is visible and enabled.
 func (b *tab) click(selector string) {
 	b.t.Helper()
+	b.settle()
 	b.await(fmt.Sprintf(`((e) => e && !e.disabled && e.checkVisibility() && getComputedStyle(e).pointerEvents !== `+
 		`'none')(document.querySelector(%s))`, quoted(selector)))
 	b.run(chromedp.Click(chromedp.CSS(selector)))
@@ -205,6 +213,7 @@ func (b *tab) click(selector string) {
 // the page takes for itself writes nothing.
 func (b *tab) press(keys string) {
 	b.t.Helper()
+	b.settle()
 	for _, key := range keys {
 		strokes := kb.Encode(key)
 		down, up := *strokes[0], *strokes[len(strokes)-1]

@@ -33,9 +33,11 @@ func TestEveryViewFitsAPhone(t *testing.T) {
 		By: "ana"}); err != nil {
 		t.Fatal(err)
 	}
+	b := o.login(t, "ana")
 	for _, width := range []int64{320, 390, 768, 1280} {
-		b := o.login(t, "ana")
 		b.run(chromedp.EmulateViewport(width, 720))
+		b.open(o.base())
+		b.await(`document.body.dataset.live === 'yes'`)
 		fits := func(where string) {
 			t.Helper()
 			if got := is[int64](b, `document.scrollingElement.scrollWidth`); got > width {

@@ -100,6 +100,8 @@ func TestMarksAndOffsetsAgreeInEveryScript(t *testing.T) {
 }
 
 func TestWhatCannotBeSeenIsShown(t *testing.T) {
+	o := serve(t)
+	b := o.login(t, "ana")
 	for _, c := range []struct{ name, text, shows string }{
 		{"an order of characters turned around", "echo \u202etxt.exe\u2066", "echo U+202Etxt.exeU+2066"},
 		{"nothing between two letters", "r\u200bm", "rU+200Bm"},
@@ -115,19 +117,27 @@ func TestWhatCannotBeSeenIsShown(t *testing.T) {
 		{"more than there is room for", strings.Repeat("\u202e", 5000), strings.Repeat("U+202E", 5000)},
 		{"nothing of all that", "if true; then\n\techo 'ok  fine'\nfi", "if true; then\n\techo 'ok  fine'\nfi"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			o := serve(t)
-			o.ask(t, claim(c.text))
-			b := o.login(t, "ana")
-			b.await(`document.querySelector('#detail pre')`)
-			if got := b.text("#detail pre"); got != c.shows {
-				t.Errorf("shows %.200q", got)
-			}
-			if n := is[int](b, `document.querySelectorAll('#detail pre span').length`); n > 2000 {
-				t.Errorf("it costs %d elements", n)
-			}
-		})
+		id := o.ask(t, claim(c.text, inSession(c.name), func(of *bailiff.Claim) { of.Request.Session.UserID = c.name }))
+		b.await(`document.querySelector('#detail pre')`)
+		if got := b.text("#detail pre"); got != c.shows {
+			t.Errorf("%s: shows %.200q", c.name, got)
+		}
+		if n := is[int](b, `document.querySelectorAll('#detail pre span').length`); n > 2000 {
+			t.Errorf("%s: it costs %d elements", c.name, n)
+		}
+		o.deny(t, b, id)
 	}
+}
+
+// deny answers what waits, and has the page choose what comes next.
+func (o *office) deny(t *testing.T, b *tab, id string) {
+	t.Helper()
+	if _, err := o.book.Answer(t.Context(), id, person("eve"), bailiff.Verdict{}); err != nil {
+		t.Fatal(err)
+	}
+	b.await(`document.title === 'bailiff console'`)
+	b.run(chromedp.Reload())
+	b.await(`document.body.dataset.live === 'yes'`)
 }
 
 func TestLongTextsDoNotStopThePage(t *testing.T) {
@@ -141,12 +151,7 @@ func TestLongTextsDoNotStopThePage(t *testing.T) {
 		text := strings.Repeat(piece, (1<<19)/len(piece)) + "the end"
 		id := o.ask(t, claim(text, inSession(name), func(c *bailiff.Claim) { c.Request.Session.UserID = name }))
 		b.awaitApproval("the end")
-		if _, err := o.book.Answer(t.Context(), id, person("eve"), bailiff.Verdict{}); err != nil {
-			t.Fatal(err)
-		}
-		b.await(`document.title === 'bailiff console'`)
-		b.run(chromedp.Reload()) // chooses what comes next
-		b.await(`document.body.dataset.live === 'yes'`)
+		o.deny(t, b, id)
 	}
 }
 

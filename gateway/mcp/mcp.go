@@ -85,11 +85,6 @@ const (
 	maxCalls = 256
 )
 
-// UsualWait is how long, in seconds, a call waits for an approval where nothing else
-// is said: less than the minute after which many clients give a call up, since then
-// they would not be told whom they wait for.
-const UsualWait = 50
-
 // Server is one that clients connect to.
 type Server struct {
 	config Config

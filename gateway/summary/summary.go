@@ -24,6 +24,12 @@ func Asker(e api.Entry, person string) string {
 	if person != "" {
 		who = person + " (" + who + ")"
 	}
+	if s.Agent.IsSub() {
+		who += ", " + s.Agent.String()
+	}
+	if s.Job != "" {
+		who += ", job " + s.Job
+	}
 	if s.Unattended {
 		who += ", unattended"
 	}

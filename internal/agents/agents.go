@@ -20,12 +20,15 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/agents/claudecode"
 	"github.com/bailiff-dev/bailiff/internal/agents/codex"
+	"github.com/bailiff-dev/bailiff/internal/agents/copilotcli"
+	"github.com/bailiff-dev/bailiff/internal/agents/cursor"
 	"github.com/bailiff-dev/bailiff/internal/agents/geminicli"
 	"github.com/bailiff-dev/bailiff/internal/agents/hermes"
 	"github.com/bailiff-dev/bailiff/internal/agents/opencode"
 	"github.com/bailiff-dev/bailiff/internal/agents/othermcp"
 	"github.com/bailiff-dev/bailiff/internal/agents/qwencode"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
+	"github.com/bailiff-dev/bailiff/internal/agents/vscode"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 )
 
@@ -33,10 +36,13 @@ import (
 var all = map[string]Agent{
 	"claude-code": claudecode.New(),
 	"codex":       codex.New(),
+	"copilot-cli": copilotcli.New(),
+	"cursor":      cursor.New(),
 	"gemini-cli":  geminicli.New(),
 	"hermes":      hermes.Agent{},
 	"opencode":    opencode.Agent{},
 	"qwen-code":   qwencode.New(),
+	"vs-code":     vscode.New(),
 }
 
 // Agent is one program whose settings can have it ask.

@@ -203,16 +203,19 @@ func (l *liver) rest(session string) {
 }
 
 func TestAKilledBookKeepsEveryPromise(t *testing.T) {
-	// A long life fills a book until it forgets; the others are short, since the more
-	// a book holds the longer each start takes.
-	lives := append([]int{250}, slices.Repeat([]int{50}, backendtest.Rounds(3, 15))...)
+	// The first book is full, so that it forgets; the others are not, since the more a book holds the longer each
+	// start takes.
+	lives := append([]int{backendtest.Rounds(40, 250)}, slices.Repeat([]int{50}, backendtest.Rounds(1, 15))...)
 	if testing.Short() {
-		lives = []int{60}
+		lives = []int{24}
 	}
 	for lane, kills := range lives {
 		t.Run(fmt.Sprint("lane ", lane), func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
+			if lane == 0 {
+				full(t, dir)
+			}
 			for n := range kills {
 				when := ""
 				if n%2 == 0 {
@@ -227,6 +230,15 @@ func TestAKilledBookKeepsEveryPromise(t *testing.T) {
 			t.Logf("%d approvals were asked for, %d grants ran", asked, ran)
 		})
 	}
+}
+
+// full has the book in a folder hold as many approvals as it keeps.
+func full(t *testing.T, dir string) {
+	t.Helper()
+	f := &fixture{t: t, config: configIn(dir)}
+	f.start()
+	f.floodUnanswerable(state.KeepResolved)
+	must(t, f.Close())
 }
 
 // killed runs a book and kills it: at a point if one is given, else at any time,

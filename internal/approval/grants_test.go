@@ -29,6 +29,11 @@ func TestScopesThatMayBeGranted(t *testing.T) {
 		{"only once if there is no reason", claim("x"), "once"},
 		{"no session that has no id", with(claim("x", "m"), func(c *bailiff.Claim) { c.Request.Session.ID = "" }), "once always"},
 		{"not always for nobody", with(claim("x", "m"), func(c *bailiff.Claim) { c.Request.Session.UserID = "" }), "once session"},
+		{"not always for an agent that another started", with(claim("x", "m"), sub), "once session"},
+		{"only once for an agent where always alone is offered", with(claim("x", "m"), func(c *bailiff.Claim) {
+			c.Decision.Approval.Scopes = []string{"always"}
+			sub(c)
+		}), "once"},
 		{"only once if nothing that is offered is possible",
 			with(claim("x", ""), func(c *bailiff.Claim) { c.Decision.Approval.Scopes = []string{"always"} }), "once"},
 	} {
@@ -56,7 +61,7 @@ func TestWhatAGrantCovers(t *testing.T) {
 	image := func(c *bailiff.Claim) { c.Decision.Backend.Image = "sha256:2" }
 	file := func(c *bailiff.Claim) { c.Files = []bailiff.File{{Path: "/x", SHA256: "1"}} }
 	names := func(c *bailiff.Claim) { c.Request.ID, c.Request.Session.UserName = "other", "Al" }
-	for _, c := range []struct {
+	cases := []struct {
 		name   string
 		other  func(*bailiff.Claim)
 		covers string // the scopes that do
@@ -74,13 +79,19 @@ func TestWhatAGrantCovers(t *testing.T) {
 		{"another platform", platform, ""},
 		{"another caller", caller, ""},
 		{"another backend", backend, ""},
-	} {
-		for _, scope := range []string{"once", "session", "always"} {
+	}
+	f := open(t)
+	scopes := []string{"once", "session", "always"}
+	for n := range cases {
+		for _, scope := range scopes {
+			f.approve(f.ask(ofCase(claim("rm -r build", "build"), n, scope)), "ana", scope)
+		}
+	}
+	f.restart()
+	for n, c := range cases {
+		for _, scope := range scopes {
 			t.Run(c.name+" by "+scope, func(t *testing.T) {
-				f := open(t)
-				f.approve(f.ask(claim("rm -r build", "build")), "ana", scope)
-				f.restart()
-				other := with(claim("rm -r build", "build"), c.other)
+				other := ofCase(with(claim("rm -r build", "build"), c.other), n, scope)
 				want := strings.Contains(c.covers, scope)
 				if f.Covered(other) != want || f.redeem(other) != want {
 					t.Errorf("covered is not %v", want)
@@ -91,6 +102,13 @@ func TestWhatAGrantCovers(t *testing.T) {
 			})
 		}
 	}
+}
+
+// ofCase is the claim of a user, in a session, that no other case of a table has, so that one book is enough for all.
+func ofCase(c bailiff.Claim, n int, scope string) bailiff.Claim {
+	c.Request.Session.UserID += fmt.Sprint(" ", n, scope)
+	c.Request.Session.ID += fmt.Sprint(" ", n, scope)
+	return c
 }
 
 func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
@@ -107,7 +125,7 @@ func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
 	}
 	route := func(name string) func(*roster) { return func(r *roster) { r.route = name } }
 	needs := func(n int) func(*roster) { return func(r *roster) { r.quorum = n } }
-	for _, c := range []struct {
+	cases := []struct {
 		name   string
 		claim  func(*bailiff.Claim)
 		router func(*roster)
@@ -150,20 +168,27 @@ func TestAWiderGrantHoldsForNothingThatWasNotApproved(t *testing.T) {
 		{"a route that wants more people", nil, needs(3), ""},
 		{"another route", nil, route("everybody"), ""},
 		{"a route to nobody", nil, func(r *roster) { r.people = nil }, ""},
-	} {
-		for _, scope := range []string{"session", "always"} {
+	}
+	f := open(t, quorum(2))
+	scopes := []string{"session", "always"}
+	for n := range cases {
+		for _, scope := range scopes {
+			id := f.ask(ofCase(asked(), n, scope))
+			f.approve(id, "ana", scope)
+			f.approve(id, "ben", scope)
+		}
+	}
+	f.restart()
+	for n, c := range cases {
+		for _, scope := range scopes {
 			t.Run(c.name+" by "+scope, func(t *testing.T) {
-				f := open(t, quorum(2))
-				id := f.ask(asked())
-				f.approve(id, "ana", scope)
-				f.approve(id, "ben", scope)
-				f.restart()
-				other := asked()
+				other := ofCase(asked(), n, scope)
 				if c.claim != nil {
 					c.claim(&other)
 				}
 				if c.router != nil {
 					f.change(c.router)
+					defer f.change(func(*roster) {})
 				}
 				want := strings.Contains(c.covers, scope)
 				if f.Covered(other) != want || f.redeem(other) != want {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/approval/shared"
 	"github.com/bailiff-dev/bailiff/internal/approval/state"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres/postgrestest"
@@ -33,7 +34,7 @@ func copies(t *testing.T, a api.Entry, from, n int, pending bool, state, gone st
 
 // A sidecar that runs follows what is more than a page, and another one starts on it.
 func TestASidecarStartsWithManyApprovals(t *testing.T) {
-	const pending, answered, gone = 10_000, 5_000, 5_000
+	pending, answered, gone := backendtest.Rounds(2_500, 10_000), backendtest.Rounds(2_000, 5_000), backendtest.Rounds(2_000, 5_000)
 	const page = 1000 // of approvals, as the store reads them
 	server = postgrestest.Start(t)
 	server.Exec(t, "bailiff", "CREATE EXTENSION pg_stat_statements")

@@ -3,7 +3,6 @@ package facts
 import (
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"strings"
 	"testing"
 )
@@ -31,7 +30,7 @@ func TestAnExpansionIsReadAsBashReadsIt(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4)) //nolint:gosec // the same texts each time
 	one := func(of []string) string { return of[random.IntN(len(of))] }
-	told, empty := 0, t.TempDir()
+	var begins, words []string
 	for range 4000 {
 		operator := one(operators)
 		inner := operator
@@ -48,17 +47,20 @@ func TestAnExpansionIsReadAsBashReadsIt(t *testing.T) {
 		}
 		word := lead + one(names) + inner
 		word = one([]string{"\"q${" + word + "}\"", "\"q${" + word + "}z\"", "q${" + word + "}", "\"${" + word + "}\"", "${" + word + "}"})
-		want, ok := bashWords(t, empty, begin, word)
-		if !ok {
+		begins, words = append(begins, begin), append(words, word)
+	}
+	told := 0
+	for i, want := range bashWords(t, begins, words) {
+		if want == nil {
 			continue
 		}
-		c := Shell(begin+word, work)
+		c := Shell(begins[i]+words[i], work)
 		if !c.Parsed || !c.Complete {
 			continue
 		}
 		told++
-		if got := c.Calls[len(c.Calls)-1].Argv; len(want) > 0 && !alike(got, want) {
-			t.Errorf("%s%s is %q in bash and was read as %q", begin, word, want, got)
+		if got := c.Calls[len(c.Calls)-1].Argv; !alike(got, want) {
+			t.Errorf("%s%s is %q in bash and was read as %q", begins[i], words[i], want, got)
 		}
 	}
 	if told < 1000 {
@@ -66,18 +68,25 @@ func TestAnExpansionIsReadAsBashReadsIt(t *testing.T) {
 	}
 }
 
-// bashWords are the arguments that bash makes of a word; ok is false where it refuses it.
-func bashWords(t *testing.T, folder, begin, word string) (words []string, ok bool) {
+// bashWords are the arguments that bash makes of each word after its beginning; nil where it refuses it, or makes none of it.
+func bashWords(t *testing.T, begins, words []string) (all [][]string) {
 	t.Helper()
-	bash := exec.CommandContext(t.Context(), "bash", "-c", begin+"printf '%s\\0' "+word)
-	bash.Dir, bash.Env = folder, []string{"PATH=/usr/bin:/bin", "HOME=/home/ana"}
-	said, err := bash.Output()
-	if err != nil {
-		return nil, false
+	var texts []string
+	for i, begin := range begins {
+		texts = append(texts, begin+"printf '%s"+end+"' "+words[i])
 	}
-	words = strings.Split(strings.TrimSuffix(string(said), "\x00"), "\x00")
-	return words, len(words) > 1 || words[0] != ""
+	for _, said := range bashSays(t, "bash", "2>/dev/null", t.TempDir(), []string{"PATH=/usr/bin:/bin", "HOME=/home/ana"}, texts) {
+		arguments := strings.Split(strings.TrimSuffix(said.text, end), end)
+		if said.failed || len(arguments) == 1 && arguments[0] == "" {
+			arguments = nil
+		}
+		all = append(all, arguments)
+	}
+	return all
 }
+
+// end stands after each word, and in none.
+const end = "\x1e"
 
 // alike says that what was read of a call is known to be the same, or not known.
 func alike(got, want []string) bool {
@@ -127,7 +136,7 @@ func TestStatementsLeaveWhatBashLeaves(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 9)) //nolint:gosec // the same texts each time
 	one := func(of []string) string { return of[random.IntN(len(of))] }
-	told, empty := 0, t.TempDir()
+	var begins, words []string
 	for range 2500 {
 		begin := "y=k; x=foo; set -- one two\n"
 		for range 1 + random.IntN(3) {
@@ -138,14 +147,17 @@ func TestStatementsLeaveWhatBashLeaves(t *testing.T) {
 			begin += statement + one([]string{"\n", "; "})
 		}
 		word := one([]string{"\"q$x\"", "q$x", "q${x}", "\"q${x}z$y\"", "\"q$1\"", "q$*"})
-		want, ok := bashWords(t, empty, begin, word)
-		c := Shell(begin+word, work)
-		if !ok || !c.Parsed || !c.Complete || len(c.Calls) == 0 {
+		begins, words = append(begins, begin), append(words, word)
+	}
+	told := 0
+	for i, want := range bashWords(t, begins, words) {
+		c := Shell(begins[i]+words[i], work)
+		if want == nil || !c.Parsed || !c.Complete || len(c.Calls) == 0 {
 			continue
 		}
 		told++
 		if got := c.Calls[len(c.Calls)-1].Argv; !alike(got, want) {
-			t.Errorf("%s%s is %q in bash and was read as %q", begin, word, want, got)
+			t.Errorf("%s%s is %q in bash and was read as %q", begins[i], words[i], want, got)
 		}
 	}
 	if told < 1000 {

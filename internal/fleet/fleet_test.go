@@ -360,7 +360,7 @@ func TestNoTwoClaimOneIDWhileConnectionsEnd(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
 	sides := []*Requests{run(t, d.join(t, "one")), run(t, d.join(t, "two"))}
-	const ids, workers = 400, 8
+	ids, workers := backendtest.Rounds(100, 400), 8
 	firsts := make([]atomic.Int32, ids)
 	var work sync.WaitGroup
 	ended := make(chan struct{})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
 )
 
@@ -19,6 +20,7 @@ func wayTo(host string) bailiff.Connection {
 }
 
 func TestTheShippedPoliciesJudgeConnections(t *testing.T) {
+	backendtest.Evaluates(t)
 	p, err := Open(context.Background(), Config{EvalTimeout: time.Minute})
 	must(t, err)
 	push := wayTo("github.com")

@@ -13,6 +13,7 @@ import (
 
 // What a team says of programs in the tables and packs of an earlier release goes on: alone, and beside the entries.
 func TestRowsAndPacksOfAnEarlierReleaseGoOn(t *testing.T) {
+	backendtest.Evaluates(t)
 	t.Parallel()
 	team := filepath.Join(t.TempDir(), "team")
 	must(t, os.CopyFS(team, os.DirFS("testdata/team-of-9cfc2fa9")))

@@ -6,9 +6,11 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 func TestAnExplanationOwnsUpToWhatItCouldNotTry(t *testing.T) {
+	backendtest.Evaluates(t)
 	t.Parallel()
 	p, err := Open(t.Context(), Config{Explained: true})
 	must(t, err)

@@ -153,6 +153,7 @@ var entrypoints = []string{"decision", "connection", "mcp_offered"}
 
 // What every file may use or add to is documented by its name, so it has no "_".
 func TestTheRulesOfTheShippedPoliciesAreTheContributionSetsOrBeginWithAnUnderscore(t *testing.T) {
+	backendtest.Evaluates(t)
 	t.Parallel()
 	p, faults := policyset.Load(source.ReadAll, nil)
 	must(t, faultsOrNil(faults))

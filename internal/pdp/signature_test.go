@@ -19,6 +19,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"time"
 
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
@@ -89,6 +91,7 @@ func fetched(t *testing.T, text []byte, key *source.Key) (*PDP, error) {
 }
 
 func TestABundleThatStockOPASignedIsInForce(t *testing.T) {
+	backendtest.Evaluates(t)
 	for _, algorithm := range []string{"RS256", "PS256", "ES256", "HS256"} {
 		t.Run(algorithm, func(t *testing.T) {
 			by := newPair(t, algorithm)
@@ -145,6 +148,7 @@ func repacked(t *testing.T, archive []byte, changes map[string]string) []byte {
 }
 
 func TestABundleThatWasNotSignedAsItIsIsRefused(t *testing.T) {
+	backendtest.Evaluates(t)
 	by, other := newPair(t, "ES256"), newPair(t, "ES256")
 	key := &source.Key{File: by.public, Algorithm: "ES256"}
 	whole := signed(t, by, house)

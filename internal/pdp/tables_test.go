@@ -109,6 +109,7 @@ func TestWhoeverEditsTheTablesLeavesTheTestsAlone(t *testing.T) {
 }
 
 func TestTablesThatSayWhatNobodyReadsDoNotComeIntoForce(t *testing.T) {
+	backendtest.Evaluates(t)
 	for name, c := range map[string]struct{ text, want string }{
 		"a key of a platform": {"platforms:\n  teams:\n    persistant: {docker: true}",
 			`data.yaml:5: bailiff.tables.platforms.teams.persistant: unknown key, nearest valid key is "persistent"`},
@@ -236,6 +237,7 @@ func startingWith(root string) (faults source.Faults) {
 }
 
 func TestEveryShippedRuleSaysWhatWouldBeAllowedInstead(t *testing.T) {
+	backendtest.Evaluates(t)
 	p := edited(t, nil)
 	instead := p.Tables()["instead"].(map[string]any)
 	rules := map[string]bool{}

@@ -121,7 +121,7 @@ func PrintEvent(w io.Writer, format string, line []byte) error {
 		return fmt.Errorf("reading an event: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "%-30s  %-9s  %-24s  %s\n", l.Timestamp.Format(time.RFC3339Nano), l.Custom.Event,
-		termsafe.Text(l.Custom.Session), termsafe.Text(about(l)))
+		termsafe.Text(strings.TrimSpace(l.Custom.Session+" "+l.Custom.Agent.String())), termsafe.Text(about(l)))
 	return err
 }
 

@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/user"
 	"slices"
+	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -59,6 +61,10 @@ func (c *Claim) RegisterWho(cmd *cobra.Command, usual string) {
 func (c *Claim) Register(cmd *cobra.Command) {
 	c.RegisterSession(cmd, "platform and user")
 	f := cmd.Flags()
+	f.StringVar(&c.Session.Agent.ID, "agent", "", "the `id` of the agent that asks, where another agent of the session started it")
+	f.StringVar(&c.Session.Agent.Parent, "agent-parent", "", "the `id` of the agent that started it (default: the session's own did)")
+	f.IntVar(&c.Session.Agent.Depth, "agent-depth", 0, "how many agents stand between it and the person (default: 1, or 2 with a parent)")
+	f.StringVar(&c.Session.Job, "job", "", "the scheduled or queued piece of work that the session is for, by `name`")
 	f.StringVar(&c.backend, "backend", "", "the backend to ask for, by `name`")
 	f.IntVar(&c.timeout, "timeout", 0, "`seconds` after which the command is killed (default: what the policies allow)")
 	f.StringVar(&c.workdir, "workdir", "", "the absolute `folder` to run in (default: where the session's last command ended)")
@@ -93,7 +99,21 @@ func (c *Claim) Request(args []string) (bailiff.Request, error) {
 func (c *Claim) Who() bailiff.Session {
 	session := c.Session
 	session.ID = cmp.Or(session.ID, session.Platform+":"+session.UserID)
+	session.Agent = c.agent()
 	return session
+}
+
+// agent is the one that the flags name, as deep as it is at least.
+func (c *Claim) agent() bailiff.Agent {
+	a := c.Session.Agent
+	switch {
+	case a.ID == "" || a.Depth != 0:
+	case a.Parent == "":
+		a.Depth = 1
+	default:
+		a.Depth = 2
+	}
+	return a
 }
 
 // commandLine is the shell text of the arguments: one argument is shell text
@@ -154,6 +174,11 @@ func Names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) 
 
 // Moment reads a time: how long ago, a day (UTC), or a day and a time.
 func Moment(text string, now time.Time) (time.Time, error) {
+	if number, isDays := strings.CutSuffix(text, "d"); isDays {
+		if days, err := strconv.ParseUint(number, 10, 16); err == nil {
+			return now.AddDate(0, 0, -int(days)), nil
+		}
+	}
 	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
 		return now.Add(-ago), nil
 	}
@@ -162,7 +187,7 @@ func Moment(text string, now time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m, or a time, such as 2026-01-31 or "+
+	return time.Time{}, fmt.Errorf("--since is %q, want how long ago, such as 90m or 7d, or a time, such as 2026-01-31 or "+
 		"2026-01-31T08:00:00Z", text)
 }
 
@@ -184,6 +209,8 @@ func (c *Claim) Override(flags *pflag.FlagSet, req *bailiff.Request) {
 		"user":       func() { req.Session.UserID = c.Session.UserID },
 		"session":    func() { req.Session.ID = c.Session.ID },
 		"unattended": func() { req.Session.Unattended = c.Session.Unattended },
+		"job":        func() { req.Session.Job = c.Session.Job },
+		"agent":      func() { req.Session.Agent = c.agent() },
 		"env":        func() { req.Env = c.Env },
 		"backend":    func() { req.Backend = c.backend },
 		"timeout":    func() { req.Args.Timeout = c.timeout },

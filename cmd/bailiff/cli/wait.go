@@ -28,7 +28,7 @@ func UntilAnswered(ctx context.Context, wait time.Duration, ask func(context.Con
 	over := time.After(wait)
 	for {
 		err := ask(ctx)
-		if !errors.Is(err, client.ErrUnreachable) && (wait == 0 || !isBrokenOff(err)) {
+		if !errors.Is(err, client.ErrUnreachable) && (wait == 0 || !isUnanswered(err)) {
 			return err
 		}
 		select {
@@ -44,8 +44,8 @@ func UntilAnswered(ctx context.Context, wait time.Duration, ask func(context.Con
 	}
 }
 
-// isBrokenOff says whether the other side went away before it answered.
-func isBrokenOff(err error) bool {
-	return slices.ContainsFunc([]error{syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF},
+// isUnanswered says whether the other side went away before it answered, or left the question lying.
+func isUnanswered(err error) bool {
+	return slices.ContainsFunc([]error{client.ErrGivenUp, syscall.ECONNRESET, syscall.EPIPE, io.EOF, io.ErrUnexpectedEOF},
 		func(end error) bool { return errors.Is(err, end) })
 }

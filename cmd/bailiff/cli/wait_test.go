@@ -25,6 +25,15 @@ func TestASidecarThatStartsWhereAnotherStopsIsWaitedFor(t *testing.T) {
 		_, err = io.ReadFull(c, make([]byte, 1))
 		return err
 	}
+	asked := 0
+	if err := cli.UntilAnswered(t.Context(), time.Hour, func(context.Context) error {
+		if asked++; asked == 1 {
+			return client.ErrGivenUp
+		}
+		return nil
+	}); err != nil || asked != 2 {
+		t.Errorf("a sidecar that left a question lying was asked %d times: %v", asked, err)
+	}
 	if err := cli.UntilAnswered(t.Context(), time.Nanosecond, ask); !errors.Is(err, client.ErrUnreachable) {
 		t.Errorf("where none answers it ends with %v", err)
 	}

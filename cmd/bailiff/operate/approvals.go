@@ -307,9 +307,21 @@ func printGrants(w io.Writer, list []api.Grant) {
 			ends = "in " + max(time.Until(g.Expires), 0).Round(time.Second).String()
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", g.ID, g.Scope, termsafe.Text(g.Platform+":"+g.User),
-			termsafe.Text(g.Session),
+			termsafe.Text(within(g)),
 			g.Backend, ends, g.Uses, termsafe.Text(g.By), termsafe.Brief(covers(g), 80))
 	}
+}
+
+// within is the session that a grant is for, and the one of its agents.
+func within(g api.Grant) string {
+	of := g.Session
+	if g.Agent != "" {
+		of += " agent " + g.Agent
+	}
+	if g.CoversAgents {
+		of += " and agents that it starts"
+	}
+	return strings.TrimSpace(of)
 }
 
 // covers says what a grant lets run.

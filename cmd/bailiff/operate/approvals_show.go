@@ -201,6 +201,9 @@ func (p *sheet) terms(e api.Entry) {
 	for _, f := range e.Files {
 		p.line("file", termsafe.Text(f.Path)+" "+cmp.Or(f.SHA256, "which does not exist"))
 	}
+	if d.Approval != nil && d.Approval.CoversAgents {
+		p.line("covers", "a yes for longer than once holds for the agents, too, that this one starts")
+	}
 	p.line("may grant", strings.Join(e.Scopes, ", ")+"; who may answer: "+termsafe.Text(summary.Quorum(e.Plan)))
 }
 

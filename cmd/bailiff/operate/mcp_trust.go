@@ -19,6 +19,8 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/gateway/client"
+	"github.com/bailiff-dev/bailiff/internal/text/linesdiff"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
@@ -134,15 +136,25 @@ func showMCP(w io.Writer, m api.MCPServer) {
 	var text strings.Builder
 	l := m.Listing
 	fmt.Fprintf(&text, "server        %s\ncommand       %s\n", termsafe.Text(m.Server),
-		termsafe.Text(strings.Join(l.Command, " ")))
+		termsafe.Text(shellquote.Join(l.Command...)))
+	for _, line := range [][2]string{{"headers       ", strings.Join(l.Headers, ", ")}, {"in folder     ", l.Workdir},
+		{"variables     ", strings.Join(l.Env, " ")}, {"backend       ", l.Backend}} {
+		if line[1] != "" {
+			text.WriteString(line[0] + termsafe.Text(line[1]) + "\n")
+		}
+	}
 	if l.Unpinned {
-		text.WriteString("version       NOT PINNED: nothing in the command says which version it starts, and another may come at any " +
-			"start\n")
+		text.WriteString("version       NOT PINNED: nothing in the command or URL says which version it is, and another may come at any " +
+			"time\n")
 	}
 	for _, f := range l.Files {
 		fmt.Fprintf(&text, "runs          %s %s\n", termsafe.Text(f.Path), f.SHA256)
 	}
-	fmt.Fprintf(&text, "says it is    %s %s\ndigest        %s\n", termsafe.Text(l.Name), termsafe.Text(l.Version), m.Digest)
+	says := strings.TrimSpace(l.Name + " " + l.Version)
+	if l.Title != "" {
+		says += fmt.Sprintf(" (%s)", l.Title)
+	}
+	fmt.Fprintf(&text, "says it is    %s\ndigest        %s\n", termsafe.Text(says), m.Digest)
 	if m.Trusted {
 		fmt.Fprintf(&text, "trusted       yes, by %s\n", termsafe.Text(m.By))
 	}
@@ -164,29 +176,9 @@ func showMCP(w io.Writer, m api.MCPServer) {
 	fmt.Fprint(w, termsafe.Lines(text.String()))
 }
 
-// difference is a change with a line for each line that went or came; with all lines where they are the same in another order.
+// difference is a change with a line for each line that went or came, in the order of the lines.
 func difference(c api.MCPChange) string {
-	before, after := linesOf(c.Before), linesOf(c.After)
-	went := slices.DeleteFunc(slices.Clone(before), func(line string) bool { return slices.Contains(after, line) })
-	came := slices.DeleteFunc(slices.Clone(after), func(line string) bool { return slices.Contains(before, line) })
-	if len(went)+len(came) == 0 {
-		went, came = before, after
-	}
-	text := termsafe.Text(c.What) + ":\n"
-	for _, line := range went {
-		text += "  - " + line + "\n"
-	}
-	for _, line := range came {
-		text += "  + " + line + "\n"
-	}
-	return text
-}
-
-func linesOf(text string) []string {
-	if text == "" {
-		return nil
-	}
-	return strings.Split(text, "\n")
+	return termsafe.Text(c.What) + ":\n" + linesdiff.Text(c.Before, c.After, "  ")
 }
 
 // described is a tool with all that a yes to it is for: its description, the schema of its arguments, and whatever else defines it.

@@ -14,6 +14,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/judging/corpus"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
+	"github.com/bailiff-dev/bailiff/internal/pdp"
 )
 
 // tally counts the cases of one theme.
@@ -40,6 +41,11 @@ func DemoCorpus(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	return tell(ctx, w, policies, cases)
+}
+
+// tell judges cases, and fails where any is not decided as it says.
+func tell(ctx context.Context, w io.Writer, policies *pdp.PDP, cases []corpus.Case) error {
 	var tallies []*tally
 	for _, c := range cases {
 		if len(tallies) == 0 || tallies[len(tallies)-1].theme != c.Theme {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,8 @@ say, 1 if the rows could not be judged.`,
 	cmd.Flags().BoolVar(&j.undo, "undo", false, "judge as where snapshots are taken, so that rows with an isolated backend may be undone")
 	cmd.Flags().StringVar(&j.groupBy, "group", "group", "count together the rows with one value at this `KEY`")
 	cmd.Flags().StringVar(&j.labels, "labels", "", "what is wanted of rows without \"want\", by digests of their texts, in this `FILE`")
-	cmd.Flags().StringVar(&j.show, "show", "", "list the rows let through (through) or asked about in vain (false)")
+	cmd.Flags().StringVar(&j.show, "show", "",
+		"list the rows let through (through), asked about in vain (false), or only for their programs on a host that knows none (sights)")
 	cmd.Flags().Float64Var(&j.through.percent, "max-let-through", 0,
 		"fail where more is let through, in `percent` of what wants ask or deny")
 	cmd.Flags().Float64Var(&j.alarms.percent, "max-false-alarms", 0,
@@ -131,8 +133,8 @@ func (j *judging) check() error {
 	switch {
 	case printers[j.format] == nil:
 		return fmt.Errorf("--output is %q, want table, json, junit or markdown", j.format)
-	case j.show != "" && j.show != rows.Through && j.show != rows.False:
-		return fmt.Errorf("--show is %q, want %s or %s", j.show, rows.Through, rows.False)
+	case !slices.Contains([]string{"", rows.Through, rows.False, rows.Sights}, j.show):
+		return fmt.Errorf("--show is %q, want %s, %s or %s", j.show, rows.Through, rows.False, rows.Sights)
 	case j.groupBy == "":
 		return errors.New("--group is empty, want a key of the rows")
 	}
@@ -216,13 +218,13 @@ func printRows(w io.Writer, r rows.Report) {
 		fmt.Fprintf(w, "%s\t%d\n", termsafe.Text(rule.Rule), rule.Rows)
 	}
 	if s := r.FirstSights; s != nil {
-		fmt.Fprintf(w, "\nat first sight of a program alone %d rows are asked about, once for each program %d; %d of the rows want allow\n",
-			s.Rows, s.Once, s.Harmless)
+		fmt.Fprintf(w, "\na host that does not know their programs asks about %d more rows, once for each program %d; "+
+			"%d of the rows want allow\n", s.Rows, s.Once, s.Harmless)
 	}
 	fmt.Fprintf(w, "\na judgement took %.1f ms, of 99 in 100 rows at most %.1f ms; policies %.12s\n", r.P50, r.P99, r.Revision)
 	for _, s := range r.Shown {
 		fmt.Fprintf(w, "\n%s\t%s, wants %s: %s\n\t%q\n", termsafe.Text(s.ID), s.Outcome, s.Want,
-			termsafe.Text(strings.Join(s.Rules, " ")), s.Text)
+			termsafe.Text(strings.Join(append(s.Rules, s.Sights...), " ")), s.Text)
 	}
 }
 

@@ -82,6 +82,12 @@ const (
 type rerun struct {
 	policies, against []string
 	failOn            string
+	since             time.Time
+}
+
+// Rejudge has other policies judge anew what the logs, or else the configuration's, hold from a moment on.
+func Rejudge(ctx context.Context, configPath string, policies, logs []string, since time.Time) (replay.Report, error) {
+	return rerun{policies: policies, failOn: "none", since: since}.run(ctx, configPath, logs)
 }
 
 // run judges the logs, or else the configuration's, by policies on trial, with the
@@ -109,7 +115,7 @@ func (r rerun) run(ctx context.Context, configPath string, logs []string) (repla
 
 func (r rerun) trial(ctx context.Context, cfg *config.Config) (t replay.Trial, err error) {
 	debug.SetGCPercent(cli.ShortRunGC)
-	t.Floor = offline.Floor(cfg)
+	t.Floor, t.Since = offline.Floor(cfg), r.since
 	if t.Policies, err = pdp.Try(ctx, pdp.Config{Paths: r.policies, EvalTimeout: replayLimit}); err != nil || len(r.against) == 0 {
 		return t, err
 	}

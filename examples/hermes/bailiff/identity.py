@@ -20,6 +20,9 @@ class Unknown(Exception):
 def session(hermes_session_id):
     """The session to ask bailiff for. Raises Unknown where Hermes does not say whose it is."""
     get = _getter()
+    task = os.environ.get("HERMES_KANBAN_TASK", "").strip()
+    if task:
+        return _of_worker(get, task)
     if _is_cron(get):
         return _of_cron(get, hermes_session_id)
     platform = get("HERMES_SESSION_PLATFORM")
@@ -76,12 +79,21 @@ def _of_cron(get, hermes_session_id):
     platform = get("HERMES_SESSION_PLATFORM")
     if platform in ("", "cron"):
         platform = get("HERMES_CRON_JOB_ORIGIN_PLATFORM") or get("HERMES_CRON_AUTO_DELIVER_PLATFORM") or "cron"
-    found = _of_chat(get, platform, "cron:" + (get("HERMES_CRON_JOB_ID") or get("HERMES_SESSION_ID") or hermes_session_id))
+    job = "cron:" + (get("HERMES_CRON_JOB_ID") or get("HERMES_SESSION_ID") or hermes_session_id)
+    found = _of_chat(get, platform, job)
     if not get("HERMES_CRON_JOB_ID") and found["id"] == _id(get, "cron:"):
         raise Unknown("Hermes does not say which of its jobs this is")
     found["user_id"] = found["user_id"] or get("HERMES_CRON_JOB_ORIGIN_USER_ID")
     found["unattended"] = True
+    found["job"] = job
     return found
+
+
+def _of_worker(get, task):
+    """A worker that Hermes' dispatcher started for one task of a board. Its environment says which, and no model writes that."""
+    job = "kanban:%s:%s" % (os.environ.get("HERMES_KANBAN_BOARD", "").strip() or "default", task)
+    return {"id": _id(get, job), "platform": "kanban", "chat_type": "dm", "user_id": str(os.getuid()),
+            "profile": os.environ.get("HERMES_PROFILE", "").strip(), "unattended": True, "job": job}
 
 
 def _of_owner(get):

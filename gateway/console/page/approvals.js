@@ -36,6 +36,7 @@ export function row(entry, alike = 1) {
       reasons.length > 1 && el('span', { class: 'chip' }, `+${reasons.length - 1}`),
       alike > 1 && el('span', { class: 'chip alike' }, `${alike} of a kind`),
       entry.plan.quorum > 1 && el('span', { class: 'chip' }, `${yes(entry)} of ${entry.plan.quorum}`),
+      request.session.agent && el('span', { class: 'chip' }, `agent of depth ${request.session.agent.depth}`),
       request.session.unattended && el('span', { class: 'chip' }, 'unattended')),
   ]
 }
@@ -141,6 +142,7 @@ function askedBy({ request, caller, peer }, freeze) {
     ['user', whoSays(request)], ['platform', seen(session.platform)],
     ['chat', (session.chat_type || session.chat_id) && [session.chat_type, ' ', session.chat_id && mono(session.chat_id)]],
     ['thread', session.thread_id && mono(session.thread_id)], ['session', mono(session.id)],
+    ['agent', session.agent && [mono(session.agent.id), ` of depth ${session.agent.depth}`, session.agent.parent && [', started by ', mono(session.agent.parent)]]],
     ['profile', session.profile && mono(session.profile)], ['unattended', session.unattended && 'yes, nobody is there'],
     ['by way of', [mono(caller), peer ? [' ', mono(peer)] : '']])
   card.append(el('div', { class: 'buttons' }, ...[freezer('session', session.id), session.user_id && freezer('user', `${session.platform}:${session.user_id}`)].filter(Boolean)))
@@ -213,6 +215,9 @@ function actions(entry, answer, listed, kind) {
     kind > 1 && button('no', `Deny all ${kind} of this kind`, 'x', 'deny-kind'))
 }
 
+// asker is whose requests an answer is for.
+const asker = ({ request, decision }) => `${request.session.agent ? 'this agent' : 'this user'}${decision.approval?.covers_agents ? ', with the agents that it starts,' : ''}`
+
 // leaves says what an answer leaves behind.
 export function leaves(entry, scope) {
   const { workdir } = entry.request.args
@@ -220,8 +225,8 @@ export function leaves(entry, scope) {
   const pairs = el('ul', { class: 'plain pairs' }, entry.reasons.map((reason) => el('li', {}, mono(reason.rule), reason.match && [' on ', mono(reason.match), workdir && [' in ', mono(workdir)]])))
   switch (scope) {
     case 'once': return el('p', {}, 'This request may run once, exactly as shown.')
-    case 'session': return [el('p', {}, 'Until ', el('b', {}, until), ', whatever this user asks in this session for these reasons only may run on ', mono(entry.decision.backend.name), ' without asking:'), pairs]
-    default: return [el('p', {}, el('b', {}, 'Until it is revoked'), ', whatever this user asks on ', seen(entry.request.session.platform), ' for these reasons only may run on ', mono(entry.decision.backend.name), ' without asking:'), pairs]
+    case 'session': return [el('p', {}, 'Until ', el('b', {}, until), ', whatever ', asker(entry), ' asks in this session for these reasons only may run on ', mono(entry.decision.backend.name), ' without asking:'), pairs]
+    default: return [el('p', {}, el('b', {}, 'Until it is revoked'), ', whatever ', asker(entry), ' asks on ', seen(entry.request.session.platform), ' for these reasons only may run on ', mono(entry.decision.backend.name), ' without asking:'), pairs]
   }
 }
 
@@ -239,7 +244,7 @@ export function requests(events) {
 
 // says is whether a request has these words in what is told of it.
 export function says(e, words) {
-  const told = [verdict(e)[0], e.outcome, e.status, e.tool, e.platform, e.user, e.backend, e.approval?.state, e.text, e.message, ...e.rules ?? []]
+  const told = [verdict(e)[0], e.outcome, e.status, e.tool, e.platform, e.user, e.agent && `agent ${e.agent.id} of depth ${e.agent.depth}`, e.backend, e.approval?.state, e.text, e.message, ...e.rules ?? []]
   return told.filter(Boolean).join('\n').toLowerCase().includes(words.trim().toLowerCase())
 }
 
@@ -249,7 +254,8 @@ export const event = (e, look, changed) => el('li', { class: 'event' },
   badge(verdict(e)),
   e.text ? el('code', { class: 'event-text' }, seen(e.text.slice(0, 300))) : el('span', { class: 'event-text quiet' }, seen(e.message ?? '')),
   el('span', { class: 'event-about quiet' },
-    timeAgo(e.at), e.user && [' · ', mono(e.user)], e.platform && [' on ', seen(e.platform)], e.backend && [' · ', seen(e.backend)],
+    timeAgo(e.at), e.user && [' · ', mono(e.user)], e.platform && [' on ', seen(e.platform)],
+    e.agent && [' · agent ', mono(e.agent.id), ` of depth ${e.agent.depth}`], e.backend && [' · ', seen(e.backend)],
     (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)],
     look && [' · ', el('button', { class: 'button quiet small', 'aria-expanded': String(Boolean(changed)), 'data-act': `look-${e.decision_id}`, on: { click: look } }, 'What it changed')]),
   changed)

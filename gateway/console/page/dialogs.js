@@ -21,10 +21,12 @@ export function ask({ title, body, yes, tone, act, input }) {
   button.disabled = document.body.dataset.live !== 'yes'
   error.replaceChildren()
   let busy = false
-  byId('confirm-form').onsubmit = async (event) => {
+  const form = byId('confirm-form')
+  form.onsubmit = async (event) => {
     event.preventDefault()
     if (busy || button.disabled) return
     busy = true
+    form.ariaBusy = 'true'
     try {
       const after = await act()
       closeQuestion()
@@ -33,6 +35,7 @@ export function ask({ title, body, yes, tone, act, input }) {
       error.replaceChildren(cause.message)
     } finally {
       busy = false
+      form.ariaBusy = 'false'
     }
   }
   button.classList.add('fresh')

@@ -21,15 +21,15 @@ func (s *session) answer(ctx context.Context, m message) (jsontext.Value, *fault
 	case m.Method == "ping":
 		return jsontext.Value("{}"), nil
 	case m.Method != "tools/list" && m.Method != "tools/call" && !slices.Contains(fromClient, m.Method):
-		return nil, faulty(codeMethod, "No method %s passes here.", bailiff.Beginning(m.Method, 64))
-	case s.started() == nil:
+		return nil, faultOf(codeMethod, "No method %s passes here.", bailiff.Beginning(m.Method, 64))
+	case s.state() == nil:
 		return nil, &fault{Code: codeRefused, Message: "The server was not initialized yet."}
 	case m.Method == "tools/list":
 		st, f := s.listing(ctx)
 		if f != nil {
 			return nil, f
 		}
-		return written(map[string]any{"tools": st.offeredTools()}), nil
+		return jsonOf(map[string]any{"tools": st.toolList()}), nil
 	case m.Method == "tools/call":
 		return s.callTool(ctx, m.Params)
 	}
@@ -48,22 +48,26 @@ func (s *session) initialize(ctx context.Context, params jsontext.Value) (jsonte
 		return nil, &fault{Code: codeParams, Message: "The parameters of initialize cannot be read: " + err.Error() + "."}
 	}
 	s.mu.Lock()
-	begun := s.begun
-	s.begun = true
+	isSecond := s.hasStart
+	s.hasStart = true
 	s.mu.Unlock()
-	if begun {
+	if isSecond {
 		return nil, &fault{Code: codeInvalid, Message: "The connection is initialized already."}
 	}
 	if f := s.start(ctx); f != nil {
 		return nil, f
 	}
+	version := client.Version
+	if !slices.Contains(versions, version) { // as a server would that does not know it
+		version = newest
+	}
 	capabilities := map[string]jsontext.Value{}
 	for method, ability := range fromServer {
-		if said, has := client.Capabilities[ability]; has && slices.Contains(s.started().offered, method) {
+		if said, has := client.Capabilities[ability]; has && slices.Contains(s.state().offer, method) {
 			capabilities[ability] = said
 		}
 	}
-	result, f := s.ask(ctx, "initialize", map[string]any{"protocolVersion": client.Version, "capabilities": capabilities,
+	result, f := s.ask(ctx, "initialize", map[string]any{"protocolVersion": version, "capabilities": capabilities,
 		"clientInfo": client.Info}, nil)
 	if f != nil {
 		return nil, f
@@ -82,6 +86,10 @@ func (s *session) introduce(ctx context.Context, result jsontext.Value) (jsontex
 	if err := json.Unmarshal(result, &server); err != nil || server.Info.Name == "" {
 		return nil, &fault{Code: codeInternal, Message: "What the server answers to initialize cannot be read."}
 	}
+	if !slices.Contains(versions, server.Version) {
+		return nil, faultOf(codeInternal, "The server speaks the version %q of the protocol, and bailiff %s to %s.",
+			bailiff.Beginning(server.Version, 20), versions[0], newest)
+	}
 	s.say(ctx, message{Method: "notifications/initialized"})
 	s.mu.Lock()
 	next := *s.server
@@ -95,8 +103,8 @@ func (s *session) introduce(ctx context.Context, result jsontext.Value) (jsontex
 	}
 	able := map[string]jsontext.Value{"tools": jsontext.Value(`{"listChanged":true}`)}
 	for ability, needs := range abilities {
-		if said, has := server.Capabilities[ability]; has && offers(st.offered, needs) {
-			able[ability] = said
+		if says, has := server.Capabilities[ability]; has && hasBeginning(st.offer, needs) {
+			able[ability] = capability(says)
 		}
 	}
 	server.Capabilities = able
@@ -104,7 +112,17 @@ func (s *session) introduce(ctx context.Context, result jsontext.Value) (jsontex
 		server.Instructions = fmt.Sprintf("No tool of this server can be called yet: bailiff denies them until an operator has looked "+
 			"at what the server is and offers and said yes, by \"bailiff mcp trust %s\". Tell the user so.", s.opening.Server)
 	}
-	return written(server), nil
+	return jsonOf(server), nil
+}
+
+// capability is what a server says that it can, by the words that the protocol has for it alone.
+func capability(says jsontext.Value) jsontext.Value {
+	var of struct {
+		Subscribe   bool `json:"subscribe,omitzero"`
+		ListChanged bool `json:"listChanged,omitzero"`
+	}
+	_ = json.Unmarshal(says, &of) // what cannot be read is nothing that it can
+	return jsonOf(of)
 }
 
 // callTool calls a tool, if its arguments fit and the policies let it.
@@ -170,8 +188,8 @@ func misfit(t *tool, arguments jsontext.Value) string {
 
 // pass passes on another request of the client.
 func (s *session) pass(ctx context.Context, m message) (jsontext.Value, *fault) {
-	if !slices.Contains(s.started().offered, m.Method) {
-		return nil, faulty(codeMethod, "The table mcp_tools of the policies does not name %s for the server %s.", m.Method,
+	if !slices.Contains(s.state().offer, m.Method) {
+		return nil, faultOf(codeMethod, "The table mcp_tools of the policies does not name %s for the server %s.", m.Method,
 			s.opening.Server)
 	}
 	params := withoutMeta(m.Params)
@@ -200,11 +218,11 @@ func (s *session) carryMethod(ctx context.Context, method string, params jsontex
 // what st says, does it. A refusal is a fault of the code for that.
 func (s *session) carry(ctx context.Context, st *serverState, args bailiff.Args, arguments jsontext.Value,
 	do func(context.Context) (jsontext.Value, *fault)) (jsontext.Value, *fault) {
-	shown := arguments.Clone()
-	if err := shown.Indent(jsontext.WithIndent("  ")); err != nil {
+	text := arguments.Clone()
+	if err := text.Indent(jsontext.WithIndent("  ")); err != nil {
 		return nil, &fault{Code: codeParams, Message: "The arguments cannot be read: " + err.Error() + "."}
 	}
-	args.Arguments = string(shown)
+	args.Arguments = string(text)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	answer, err := s.sidecar.ServeMCP(ctx, s.request(args), func(p bailiff.Progress) {
@@ -217,7 +235,7 @@ func (s *session) carry(ctx context.Context, st *serverState, args bailiff.Args,
 			if f == nil {
 				result, f = do(ctx)
 			}
-			if err := s.sidecar.AnswerMCP(p.ToolCall.ID, string(written(outcome{result, f})), f != nil || isError(result)); err != nil {
+			if err := s.sidecar.AnswerMCP(p.ToolCall.ID, string(jsonOf(outcome{result, f})), f != nil || isError(result)); err != nil {
 				s.log.Debug("an answer of an MCP server came too late", "session", s.id, "error", err)
 			}
 		})
@@ -228,14 +246,14 @@ func (s *session) carry(ctx context.Context, st *serverState, args bailiff.Args,
 	case answer.Status != bailiff.Completed:
 		return nil, &fault{Code: codeRefused, Message: refusalText(answer)}
 	}
-	var came outcome
-	if err := json.Unmarshal(answer.Output, &came); err != nil {
+	var end outcome
+	if err := json.Unmarshal(answer.Output, &end); err != nil {
 		return nil, &fault{Code: codeInternal, Message: "What the server answered cannot be read."}
 	}
-	if came.Error != nil {
-		return nil, came.Error.bounded()
+	if end.Error != nil {
+		return nil, end.Error.cut()
 	}
-	return bounded(came.Result, answer.Decision.Limits.OutputBytes)
+	return cutResult(end.Result, answer.Decision.Limits.OutputBytes)
 }
 
 // differs refuses a call that was judged, and perhaps approved, of a server that is another by

@@ -29,8 +29,8 @@ type fault struct {
 // Error makes a fault an error of Go.
 func (f *fault) Error() string { return f.Message }
 
-// faulty is a fault of a code, in words.
-func faulty(code int, format string, values ...any) *fault {
+// faultOf is a fault of a code, in words.
+func faultOf(code int, format string, values ...any) *fault {
 	return &fault{Code: code, Message: fmt.Sprintf(format, values...)}
 }
 
@@ -97,8 +97,8 @@ func (m message) line() []byte {
 	return text
 }
 
-// written is a value as JSON, the same for equal values.
-func written(value any) jsontext.Value {
+// jsonOf is a value as JSON, the same for equal values.
+func jsonOf(value any) jsontext.Value {
 	text, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
 		panic(err) // texts, and JSON that was read: cannot fail

@@ -5,6 +5,11 @@ import (
 	"strings"
 )
 
+// versions are those of the protocol that a connection may speak, the newest last.
+var versions = []string{"2024-11-05", "2025-03-26", "2025-06-18", newest}
+
+const newest = "2025-11-25"
+
 // What passes besides tools, by the method's name in the policies' table mcp_tools: a method
 // that it does not name is refused. Its parameters are judged as arguments.
 var (
@@ -29,7 +34,7 @@ func isMethod(name string) bool {
 	return slices.Contains(fromClient, name) || fromServer[name] != "" || strings.HasPrefix(name, "notifications/")
 }
 
-// offers says whether one of the names that are offered begins so.
-func offers(offered []string, beginning string) bool {
-	return slices.ContainsFunc(offered, func(name string) bool { return strings.HasPrefix(name, beginning) })
+// hasBeginning says whether one of the names begins so.
+func hasBeginning(names []string, beginning string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, beginning) })
 }

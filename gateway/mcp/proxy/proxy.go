@@ -21,7 +21,6 @@ package proxy
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -47,10 +46,6 @@ const Path = "/v1/mcp"
 
 // Protocol is what a connection is upgraded to.
 const Protocol = "bailiff-mcp"
-
-// UsualWait is how long, in seconds, a call waits for an approval where nothing else is
-// said: less than the minute after which many clients give a call up.
-const UsualWait = 50
 
 // Sidecar takes requests.
 type Sidecar interface {
@@ -175,12 +170,21 @@ func open(r *http.Request) (o api.MCPOpening, problem *api.Problem) {
 	case !trust.IsName(o.Server):
 		return o, refusal(http.StatusBadRequest, code, fmt.Sprintf("An MCP server is called by up to 64 letters, digits, _ and -, not %q.",
 			bailiff.Beginning(o.Server, 40)))
-	case len(o.Command) == 1 && strings.Contains(o.Command[0], "://"):
-		return o, refusal(http.StatusBadRequest, code, "The sidecar reaches no MCP servers by URL: want the command that starts one.")
 	case len(o.Command) == 0 || o.Command[0] == "" || strings.ContainsRune(strings.Join(o.Command, ""), 0):
 		return o, refusal(http.StatusBadRequest, code, "Want the command that starts the MCP server, without NUL bytes.")
+	case len(o.Headers) > 0 && !isURL(o.Command):
+		return o, refusal(http.StatusBadRequest, code, "Headers are for MCP servers at a URL.")
 	}
-	o.WaitSeconds = cmp.Or(o.WaitSeconds, UsualWait)
+	if isURL(o.Command) {
+		var wrong string
+		if o, wrong = remote(o); wrong != "" {
+			return o, refusal(http.StatusBadRequest, code, wrong)
+		}
+	}
+	if o.WaitSeconds == nil {
+		usual := api.UsualMCPWait
+		o.WaitSeconds = &usual
+	}
 	return o, nil
 }
 
@@ -211,8 +215,8 @@ func (p *Proxy) serve(w http.ResponseWriter, s *session) {
 func (p *Proxy) newSession(listener string, sidecar Sidecar, o api.MCPOpening, peer string) *session {
 	s := &session{opening: o, sidecar: sidecar, trust: p.config.Trust, peer: peer,
 		id:  "mcp:" + listener + ":" + o.Server + ":" + rand.Text(),
-		log: p.config.Log.With("server", o.Server), calls: map[string]context.CancelFunc{}, pending: map[int64]*pending{},
-		asked: map[int64]*pending{}, outbox: make(chan []byte, maxOutbox), places: make(chan struct{}, maxCalls),
+		log: p.config.Log.With("server", o.Server), calls: map[string]context.CancelFunc{}, atServer: map[int64]*question{},
+		atClient: map[int64]*question{}, outbox: make(chan []byte, maxOutbox), places: make(chan struct{}, maxCalls),
 		wishes: make(chan struct{}, maxWishes), ended: make(chan struct{})}
 	s.ctx, s.cancel = context.WithCancel(p.life)
 	return s

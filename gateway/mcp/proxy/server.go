@@ -3,6 +3,7 @@ package proxy
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,8 +18,8 @@ import (
 // serverState is what is known of a server that has started. What is in it is replaced, never
 // changed.
 type serverState struct {
-	files   []bailiff.File
-	offered []string // by the policies
+	files []bailiff.File
+	offer []string // of the policies
 	// info, instructions and listsTools are what it answered to initialize.
 	info         implementation
 	instructions string
@@ -36,40 +37,51 @@ type implementation struct {
 	Title   string `json:"title,omitzero"`
 }
 
-// start starts the server in its sandbox, and returns once it reads.
+// start starts the server in its sandbox, or reaches it, and returns once it reads.
 func (s *session) start(ctx context.Context) *fault {
-	req := s.request(bailiff.Args{Command: shellquote.Join(s.opening.Command...), Workdir: s.opening.Workdir, Background: true})
+	req := s.request(bailiff.Args{Workdir: s.opening.Workdir, Background: true})
 	req.Tool, req.Env = bailiff.Terminal, s.opening.Env
 	up := make(chan []bailiff.File, 1)
-	s.running.Go(func() {
-		answer, err := s.sidecar.ServeMCP(s.ctx, req, func(p bailiff.Progress) {
-			switch {
-			case p.Say != nil:
-				s.running.Go(func() { s.speak(p.Say) })
-				up <- p.Files
-			case p.Line != nil:
-				s.takeFromServer(p.Line)
-			case len(p.Output) > 0:
-				s.log.Debug("an MCP server printed", "session", s.id, "text", bailiff.Beginning(string(p.Output), 1000))
-			}
-		})
-		s.over(answer, err)
-	})
+	if isURL(s.opening.Command) {
+		req.Args.Command, req.Args.URL = fetching(s.opening.Command[0]), s.opening.Command[0]
+		s.running.Go(func() { s.reach(req, up) })
+	} else {
+		req.Args.Command = shellquote.Join(s.opening.Command...)
+		s.running.Go(func() { s.host(req, up) })
+	}
 	select {
 	case files := <-up:
-		offered, err := s.sidecar.OfferedByMCP(ctx, s.request(bailiff.Args{Arguments: "{}"}))
+		offer, err := s.sidecar.OfferedByMCP(ctx, s.request(bailiff.Args{Arguments: "{}"}))
 		if err != nil {
 			return &fault{Code: codeRefused, Message: bailiff.Sentence("asking the policies: " + err.Error())}
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.server = &serverState{files: files, offered: offered}
+		s.server = &serverState{files: files, offer: offer}
 		return nil
 	case <-s.ended:
 		return &fault{Code: codeRefused, Message: s.lastWords()}
 	case <-ctx.Done():
 		return &fault{Code: codeRefused, Message: "The start of the server was given up."}
 	}
+}
+
+// host has the server run in its sandbox, to its end.
+func (s *session) host(req bailiff.Request, up chan<- []bailiff.File) {
+	answer, err := s.sidecar.ServeMCP(s.ctx, req, func(p bailiff.Progress) {
+		switch {
+		case p.Say != nil:
+			s.running.Go(func() { s.speak(p.Say) })
+			up <- p.Files
+		case p.Line != nil:
+			s.takeFromServer(p.Line)
+		case p.LongLine != nil:
+			s.takeLongLine(p.LongLine)
+		case len(p.Output) > 0:
+			s.log.Debug("an MCP server printed", "session", s.id, "text", bailiff.Beginning(string(p.Output), 1000))
+		}
+	})
+	s.over(answer, err)
 }
 
 // speak passes lines on to the server until it ends.
@@ -126,6 +138,8 @@ func (s *session) hangUp() {
 			return
 		}
 	}
+	s.writing.Lock() // with the last place an answer began to be written
+	defer s.writing.Unlock()
 	s.cancel()
 }
 
@@ -142,11 +156,30 @@ func (s *session) takeFromServer(line []byte) {
 	case f != nil:
 		s.log.Debug("a line of an MCP server that is no message was dropped", "session", s.id, "error", f.Message)
 	case k == response:
-		s.deliver(s.pending, m)
+		s.deliver(s.atServer, m)
 	case k == request:
 		s.takeWish(m)
 	case k == notification:
 		s.takeServerNotice(m)
+	}
+}
+
+var (
+	idAtHead = regexp.MustCompile(`^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*([0-9]{1,18})\s*[,}]`)
+	idAtTail = regexp.MustCompile(`,\s*"id"\s*:\s*([0-9]{1,18})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+)
+
+// takeLongLine fails the request that a line which was too long answers, as far as its ends tell
+// which. A server that lies about it fails another request of the same client.
+func (s *session) takeLongLine(line *bailiff.LongLine) {
+	id := idAtHead.FindSubmatch(line.Head)
+	if id == nil {
+		id = idAtTail.FindSubmatch(line.Tail)
+	}
+	s.log.Info("an MCP server said a line of more than 8 MiB, which was dropped", "session", s.id, "answer", id != nil)
+	if id != nil {
+		s.deliver(s.atServer, message{ID: id[1], Error: faultOf(codeRefused, "The server's answer has more than 8 MiB, and was dropped: "+
+			"ask for less.")})
 	}
 }
 
@@ -156,15 +189,15 @@ func (s *session) takeWish(m message) {
 		s.offer(message{ID: m.ID, Result: jsontext.Value("{}")})
 		return
 	}
-	st := s.started()
-	if st == nil || fromServer[m.Method] == "" || !slices.Contains(st.offered, m.Method) {
-		s.offer(message{ID: m.ID, Error: faulty(codeMethod, "The client does not take %s.", bailiff.Beginning(m.Method, 64))})
+	st := s.state()
+	if st == nil || fromServer[m.Method] == "" || !slices.Contains(st.offer, m.Method) {
+		s.offer(message{ID: m.ID, Error: faultOf(codeMethod, "The client does not take %s.", bailiff.Beginning(m.Method, 64))})
 		return
 	}
 	select {
 	case s.wishes <- struct{}{}:
 	default:
-		s.offer(message{ID: m.ID, Error: faulty(codeRefused, "Too many requests wait for the client.")})
+		s.offer(message{ID: m.ID, Error: faultOf(codeRefused, "Too many requests wait for the client.")})
 		return
 	}
 	s.running.Go(func() {
@@ -181,20 +214,40 @@ func (s *session) takeWish(m message) {
 
 // takeServerNotice passes on what the client may hear of.
 func (s *session) takeServerNotice(m message) {
-	st := s.started()
+	st := s.state()
 	switch {
 	case st == nil:
 	case m.Method == "notifications/tools/list_changed":
 		s.recheck()
 	case m.Method == "notifications/progress":
 		s.passProgress(m.Params)
-	case notices[m.Method] != "" && st.trusted && offers(st.offered, notices[m.Method]) && len(m.Params) <= maxNotice:
-		s.tell(message{Method: m.Method, Params: withoutMeta(m.Params)})
+	case notices[m.Method] != "" && st.trusted && hasBeginning(st.offer, notices[m.Method]):
+		s.notify(message{Method: m.Method, Params: withoutMeta(m.Params)})
 	}
 }
 
-// maxNotice bounds the parameters of a notification, in bytes.
-const maxNotice = 16 << 10
+const (
+	// maxNotice bounds the parameters of a notification of the server, in bytes.
+	maxNotice = 16 << 10
+	// maxNotices bounds those of all that the client is told between two of its requests.
+	maxNotices = 256 << 10
+)
+
+// notify tells the client what the server notifies it of, as far as that is bounded.
+func (s *session) notify(m message) {
+	line := len(m.line())
+	s.mu.Lock()
+	passes := line <= maxNotice && s.noticeBytes+line <= maxNotices
+	if passes {
+		s.noticeBytes += line
+	}
+	s.mu.Unlock()
+	if !passes {
+		s.log.Debug("a notification of an MCP server was dropped: it says too much", "session", s.id, "method", m.Method)
+		return
+	}
+	s.tell(m)
+}
 
 // passProgress tells the client of a call that it wants to hear of.
 func (s *session) passProgress(params jsontext.Value) {
@@ -204,32 +257,32 @@ func (s *session) passProgress(params jsontext.Value) {
 		Total    float64        `json:"total,omitzero"`
 		Message  string         `json:"message,omitzero"`
 	}
-	if json.Unmarshal(params, &of) != nil || len(params) > maxNotice {
+	if json.Unmarshal(params, &of) != nil {
 		return
 	}
 	id, err := strconv.ParseInt(string(of.Token), 10, 64)
 	s.mu.Lock()
-	p := s.pending[id]
+	p := s.atServer[id]
 	s.mu.Unlock()
 	if err != nil || p == nil || len(p.token) == 0 {
 		return
 	}
 	of.Token = p.token
-	s.tell(message{Method: "notifications/progress", Params: written(of)})
+	s.notify(message{Method: "notifications/progress", Params: jsonOf(of)})
 }
 
 // forget forgets the tools, so that they are read anew before anything is called, and returns
-// whether there is a list that the client should hear of.
+// whether the client should hear of it: it did already where they were forgotten before.
 func (s *session) forget() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.server == nil || s.server.info.Name == "" {
 		return false
 	}
-	next := *s.server
+	next, isListed := *s.server, s.server.tools != nil
 	next.tools, next.trusted = nil, false
 	s.server = &next
-	return true
+	return isListed
 }
 
 // recheck has the client list the tools anew.
@@ -242,7 +295,7 @@ func (s *session) recheck() {
 func (s *session) tellOfTools() { s.tell(message{Method: "notifications/tools/list_changed"}) }
 
 // withoutMeta are parameters without what programs add for themselves, which nothing judges.
-func withoutMeta(params jsontext.Value) jsontext.Value { return written(members(params)) }
+func withoutMeta(params jsontext.Value) jsontext.Value { return jsonOf(members(params)) }
 
 // members are those of parameters, but for what programs add for themselves; none of what is no
 // object.

@@ -55,16 +55,17 @@ type session struct {
 
 	mu    sync.Mutex
 	calls map[string]context.CancelFunc // of the client, by their ids
-	// pending are requests to the server, asked those to the client.
-	pending, asked map[int64]*pending
-	last           int64
-	server         *serverState // nil until it has started
-	words          string       // how the server ended
-	begun          bool         // the client sent initialize
+	// atServer are requests to the server, atClient those to the client.
+	atServer, atClient map[int64]*question
+	last               int64
+	noticeBytes        int          // bytes of notifications since the client's last request
+	server             *serverState // nil until it has started
+	words              string       // how the server ended
+	hasStart           bool         // the client sent initialize
 }
 
-// pending is a request that was sent on.
-type pending struct {
+// question is a request that was sent on.
+type question struct {
 	answer chan message   // has room for the one answer
 	token  jsontext.Value // by which its sender wants to hear of its progress; nil if it does not
 }
@@ -105,9 +106,9 @@ func (s *session) finish() {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(s.ctx), endTime)
 	defer cancel()
 	s.mu.Lock()
-	begun := s.begun
+	hasStart := s.hasStart
 	s.mu.Unlock()
-	if !begun {
+	if !hasStart {
 		return
 	}
 	if _, err := s.sidecar.EndSession(ctx, s.id); err != nil {
@@ -115,7 +116,7 @@ func (s *session) finish() {
 	}
 }
 
-func (s *session) started() *serverState {
+func (s *session) state() *serverState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.server
@@ -128,7 +129,7 @@ func (s *session) takeFromClient(line []byte) {
 	case f != nil:
 		s.tell(message{ID: nullID(m.ID), Error: f})
 	case k == response:
-		s.deliver(s.asked, m)
+		s.deliver(s.atClient, m)
 	case k == notification:
 		s.takeNotice(m)
 	default:
@@ -149,12 +150,13 @@ func (s *session) begin(m message) {
 	select {
 	case s.places <- struct{}{}:
 	default:
-		s.tell(message{ID: m.ID, Error: faulty(codeRefused, "%d calls run at once, as many as may.", maxCalls)})
+		s.tell(message{ID: m.ID, Error: faultOf(codeRefused, "%d calls run at once, as many as may.", maxCalls)})
 		return
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
 	key := string(m.ID)
 	s.mu.Lock()
+	s.noticeBytes = 0
 	_, taken := s.calls[key]
 	if !taken {
 		s.calls[key] = cancel
@@ -163,7 +165,7 @@ func (s *session) begin(m message) {
 	if taken {
 		cancel()
 		<-s.places
-		s.tell(message{ID: nullID(nil), Error: faulty(codeInvalid, "The id %s is that of a request that runs still.", key)})
+		s.tell(message{ID: nullID(nil), Error: faultOf(codeInvalid, "The id %s is that of a request that runs still.", key)})
 		return
 	}
 	s.running.Go(func() {
@@ -173,13 +175,13 @@ func (s *session) begin(m message) {
 		s.mu.Lock()
 		delete(s.calls, key)
 		s.mu.Unlock()
-		<-s.places
 		switch {
 		case cancelled: // the client wants no answer
+			<-s.places
 		case f != nil:
-			s.tell(message{ID: m.ID, Error: f})
+			s.reply(message{ID: m.ID, Error: f})
 		default:
-			s.tell(message{ID: m.ID, Result: result})
+			s.reply(message{ID: m.ID, Result: result})
 		}
 	})
 }
@@ -202,16 +204,30 @@ func (s *session) takeNotice(m message) {
 			cancel()
 		}
 	case "notifications/roots/list_changed":
-		if st := s.started(); st != nil && offers(st.offered, "roots/list") {
+		if st := s.state(); st != nil && hasBeginning(st.offer, "roots/list") {
 			s.offer(message{Method: m.Method})
 		}
 	}
 }
 
-// tell writes one message to the client. A client that does not read it loses its connection.
+// reply writes an answer to the client, and gives up its request's place: before the client can have read the answer, and while
+// it holds the lock for which hangUp waits.
+func (s *session) reply(m message) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	<-s.places
+	s.write(m)
+}
+
+// tell writes one message to the client.
 func (s *session) tell(m message) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	s.write(m)
+}
+
+// write writes one message under the lock. A client that does not read it loses its connection.
+func (s *session) write(m message) {
 	_ = s.conn.SetWriteDeadline(time.Now().Add(writeTime)) // a broken connection fails the write
 	if _, err := s.conn.Write(append(m.line(), '\n')); err != nil {
 		s.cancel()
@@ -237,7 +253,7 @@ func (s *session) offer(m message) {
 }
 
 // deliver gives an answer to the request that it answers; one that nothing asked for is dropped.
-func (s *session) deliver(to map[int64]*pending, m message) {
+func (s *session) deliver(to map[int64]*question, m message) {
 	id, err := strconv.ParseInt(string(m.ID), 10, 64)
 	s.mu.Lock()
 	p := to[id]
@@ -253,11 +269,11 @@ func (s *session) deliver(to map[int64]*pending, m message) {
 }
 
 // put notes a request under an id of the proxy's own.
-func (s *session) put(in map[int64]*pending, token jsontext.Value) (id int64, p *pending, drop func()) {
+func (s *session) put(in map[int64]*question, token jsontext.Value) (id int64, p *question, drop func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.last++
-	id, p = s.last, &pending{make(chan message, 1), token}
+	id, p = s.last, &question{make(chan message, 1), token}
 	in[id] = p
 	return id, p, func() {
 		s.mu.Lock()
@@ -270,7 +286,7 @@ func ofNumber(id int64) jsontext.Value { return strconv.AppendInt(nil, id, 10) }
 
 // ask asks the server, and tells it when the answer is not wanted any more.
 func (s *session) ask(ctx context.Context, method string, params map[string]any, token jsontext.Value) (jsontext.Value, *fault) {
-	id, p, drop := s.put(s.pending, token)
+	id, p, drop := s.put(s.atServer, token)
 	defer drop()
 	if params == nil {
 		params = map[string]any{}
@@ -278,30 +294,30 @@ func (s *session) ask(ctx context.Context, method string, params map[string]any,
 	if len(token) > 0 {
 		params["_meta"] = map[string]any{"progressToken": id}
 	}
-	s.say(ctx, message{ID: ofNumber(id), Method: method, Params: written(params)})
+	s.say(ctx, message{ID: ofNumber(id), Method: method, Params: jsonOf(params)})
 	select {
 	case m := <-p.answer:
-		return m.Result, m.Error
+		return m.Result, m.Error.cut()
 	case <-s.ended:
 		return nil, &fault{Code: codeInternal, Message: s.lastWords()}
 	case <-ctx.Done():
 		later, cancel := context.WithTimeout(s.ctx, time.Second)
 		defer cancel()
-		s.say(later, message{Method: "notifications/cancelled", Params: written(map[string]any{"requestId": id})})
+		s.say(later, message{Method: "notifications/cancelled", Params: jsonOf(map[string]any{"requestId": id})})
 		return nil, &fault{Code: codeRefused, Message: "The call was given up."}
 	}
 }
 
 // askClient asks the client for the server.
 func (s *session) askClient(ctx context.Context, method string, params jsontext.Value) (jsontext.Value, *fault) {
-	id, p, drop := s.put(s.asked, nil)
+	id, p, drop := s.put(s.atClient, nil)
 	defer drop()
 	s.tell(message{ID: ofNumber(id), Method: method, Params: params})
 	select {
 	case m := <-p.answer:
-		return m.Result, m.Error
+		return m.Result, m.Error.cut()
 	case <-ctx.Done():
-		s.tell(message{Method: "notifications/cancelled", Params: written(map[string]any{"requestId": id})})
+		s.tell(message{Method: "notifications/cancelled", Params: jsonOf(map[string]any{"requestId": id})})
 		return nil, &fault{Code: codeRefused, Message: "The client did not answer in time."}
 	}
 }
@@ -311,6 +327,6 @@ func (s *session) request(args bailiff.Args) bailiff.Request {
 	of := s.opening.Session
 	of.ID, of.ChatID = s.id, gateway.MCPChat(s.opening.Server)
 	args.Server = s.opening.Server
-	return bailiff.Request{Tool: bailiff.MCP, Args: args, Session: of, Backend: s.opening.Backend, WaitSeconds: s.opening.WaitSeconds,
+	return bailiff.Request{Tool: bailiff.MCP, Args: args, Session: of, Backend: s.opening.Backend, WaitSeconds: *s.opening.WaitSeconds,
 		Peer: s.peer}
 }

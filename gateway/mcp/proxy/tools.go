@@ -19,6 +19,8 @@ const (
 	// maxTools and maxPages bound a server's list.
 	maxTools = 1000
 	maxPages = 50
+	// maxListBytes bounds what a server says of its tools.
+	maxListBytes = 1 << 20
 	// maxReadings bounds how often a list is read that changes meanwhile.
 	maxReadings = 3
 )
@@ -45,16 +47,16 @@ func (st *serverState) usable(name string) *tool {
 // said yes to them. What changes while it is read is read anew.
 func (s *session) listing(ctx context.Context) (*serverState, *fault) {
 	for range maxReadings {
-		if st, f := s.reading(ctx); st != nil || f != nil {
+		if st, f := s.listOnce(ctx); st != nil || f != nil {
 			return st, f
 		}
 	}
 	return nil, &fault{Code: codeRefused, Message: "The server's list of tools changes while it is read."}
 }
 
-// reading is the listing; nil if it changed meanwhile.
-func (s *session) reading(ctx context.Context) (*serverState, *fault) {
-	st := s.started()
+// listOnce is the listing; nil if it changed meanwhile.
+func (s *session) listOnce(ctx context.Context) (*serverState, *fault) {
+	st := s.state()
 	if st == nil || st.info.Name == "" {
 		return nil, &fault{Code: codeRefused, Message: "The server was not initialized yet."}
 	}
@@ -70,7 +72,7 @@ func (s *session) reading(ctx context.Context) (*serverState, *fault) {
 		}
 	}
 	seen := next.read(definitions)
-	seen.Command, seen.Files, seen.Unpinned = s.opening.Command, slices.Clone(next.files), unpinned(s.opening.Command, next.files)
+	s.describeStart(&seen, next.files)
 	var err error
 	if next.trusted, err = s.trust.See(s.opening.Server, seen); err != nil {
 		return nil, &fault{Code: codeRefused, Message: bailiff.Sentence(err.Error())}
@@ -84,9 +86,16 @@ func (s *session) reading(ctx context.Context) (*serverState, *fault) {
 	return &next, nil
 }
 
+// describeStart puts into a listing what the server was started by.
+func (s *session) describeStart(l *api.MCPListing, files []bailiff.File) {
+	o := s.opening
+	l.Command, l.Files, l.Unpinned = o.Command, slices.Clone(files), isUnpinned(o.Command, files)
+	l.Headers, l.Workdir, l.Backend, l.Env = o.Headers, o.Workdir, o.Backend, slices.Compact(slices.Sorted(slices.Values(o.Env)))
+}
+
 // definitions are what the server says of its tools, all pages of it.
 func (s *session) definitions(ctx context.Context) (all []jsontext.Value, f *fault) {
-	cursor := ""
+	cursor, bytes := "", 0
 	for range maxPages {
 		params := map[string]any{}
 		if cursor != "" {
@@ -101,7 +110,10 @@ func (s *session) definitions(ctx context.Context) (all []jsontext.Value, f *fau
 			Next  string           `json:"nextCursor"`
 		}
 		if err := json.Unmarshal(result, &page); err != nil {
-			return nil, &fault{Code: codeInternal, Message: "The server's list of tools cannot be read: " + err.Error() + "."}
+			return nil, faultOf(codeInternal, "The server's list of tools cannot be read: %s.", bailiff.Beginning(err.Error(), maxMisfit))
+		}
+		if bytes += len(result); bytes > maxListBytes {
+			return nil, faultOf(codeInternal, "The server says more than %d KiB of its tools.", maxListBytes>>10)
 		}
 		if all = append(all, page.Tools...); len(all) > maxTools {
 			return nil, &fault{Code: codeInternal, Message: fmt.Sprintf("The server lists more than %d tools.", maxTools)}
@@ -116,7 +128,8 @@ func (s *session) definitions(ctx context.Context) (all []jsontext.Value, f *fau
 // read takes the tools in, and returns what a person is shown of them.
 func (st *serverState) read(definitions []jsontext.Value) api.MCPListing {
 	st.tools, st.order = map[string]*tool{}, nil
-	l := api.MCPListing{Name: st.info.Name, Version: st.info.Version, Instructions: st.instructions, Tools: []api.MCPTool{}}
+	l := api.MCPListing{Name: st.info.Name, Title: st.info.Title, Version: st.info.Version, Instructions: st.instructions,
+		Tools: []api.MCPTool{}}
 	var names []string
 	for _, d := range definitions {
 		name, t := readTool(d)
@@ -155,14 +168,14 @@ func readTool(definition jsontext.Value) (name string, t *tool) {
 	case isMethod(says.Name):
 		t.refused = "Its name is that of a method of the protocol."
 	default:
-		if t.schema, err = resolved(says.Schema); err != nil {
-			t.refused = "Its schema of arguments cannot be used: " + err.Error() + "."
+		if t.schema, err = schemaOf(says.Schema); err != nil {
+			t.refused = "Its schema of arguments cannot be used: " + bailiff.Beginning(err.Error(), maxMisfit) + "."
 		}
 	}
 	return says.Name, t
 }
 
-func resolved(schema jsontext.Value) (*jsonschema.Resolved, error) {
+func schemaOf(schema jsontext.Value) (*jsonschema.Resolved, error) {
 	var s jsonschema.Schema
 	if err := stdjson.Unmarshal(schema, &s); err != nil {
 		return nil, err
@@ -172,18 +185,18 @@ func resolved(schema jsontext.Value) (*jsonschema.Resolved, error) {
 
 var version = regexp.MustCompile(`(@v?\d|==\d|@sha256:)`)
 
-// unpinned says that nothing tells which version of a server a command starts: none of its words
-// names one, and it runs no file whose content is known.
-func unpinned(command []string, files []bailiff.File) bool {
-	return !slices.ContainsFunc(command, version.MatchString) &&
+// isUnpinned says that nothing tells which version of a server a command starts: none of its words
+// names one, and it runs no file whose content is known. What is at a URL is its owner's choice.
+func isUnpinned(command []string, files []bailiff.File) bool {
+	return isURL(command) || !slices.ContainsFunc(command, version.MatchString) &&
 		!slices.ContainsFunc(files, func(f bailiff.File) bool { return f.SHA256 != "" })
 }
 
-// offeredTools are the definitions that a client is told.
-func (st *serverState) offeredTools() []jsontext.Value {
+// toolList are the definitions that a client is told.
+func (st *serverState) toolList() []jsontext.Value {
 	all := []jsontext.Value{}
 	for _, name := range st.order {
-		if t := st.tools[name]; st.trusted && t.refused == "" && slices.Contains(st.offered, name) {
+		if t := st.tools[name]; st.trusted && t.refused == "" && slices.Contains(st.offer, name) {
 			all = append(all, t.definition)
 		}
 	}

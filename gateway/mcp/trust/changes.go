@@ -3,9 +3,12 @@ package trust
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/text/shellquote"
 )
 
 // changes are what is different between two listings, a line each for a reader.
@@ -16,39 +19,58 @@ func changes(before, after api.MCPListing) []api.MCPChange {
 			all = append(all, api.MCPChange{What: what, Before: before, After: after})
 		}
 	}
-	add("command", strings.Join(before.Command, " "), strings.Join(after.Command, " "))
+	add("command", shellquote.Join(before.Command...), shellquote.Join(after.Command...))
 	add("files", fileLines(before), fileLines(after))
+	add("headers", strings.Join(before.Headers, "\n"), strings.Join(after.Headers, "\n"))
+	add("working folder", before.Workdir, after.Workdir)
+	add("variables", strings.Join(before.Env, "\n"), strings.Join(after.Env, "\n"))
+	add("backend", before.Backend, after.Backend)
 	add("name", before.Name, after.Name)
+	add("title", before.Title, after.Title)
 	add("version", before.Version, after.Version)
 	add("instructions", before.Instructions, after.Instructions)
-	were, are := byName(before.Tools), byName(after.Tools)
-	for _, t := range before.Tools {
-		if _, stays := are[t.Name]; !stays {
-			add("tool "+t.Name, laidOut(t), "")
+	were, are := newTools(before.Tools), newTools(after.Tools)
+	for _, key := range were.keys {
+		if _, stays := are.texts[key]; !stays {
+			add(key, were.texts[key], "")
 		}
 	}
-	for _, t := range after.Tools {
-		add("tool "+t.Name, laidOut(were[t.Name]), laidOut(t))
+	for _, key := range are.keys {
+		add(key, were.texts[key], are.texts[key])
+	}
+	add("order of the tools", were.order(are), are.order(were))
+	return all
+}
+
+// tools are those of a listing, in its order. Each has a key of its own, also where several have one name.
+type tools struct {
+	keys  []string
+	texts map[string]string
+}
+
+func newTools(list []api.MCPTool) tools {
+	all := tools{texts: map[string]string{}}
+	for _, t := range list {
+		key := "tool " + t.Name
+		for n := 2; all.texts[key] != ""; n++ {
+			key = fmt.Sprintf("tool %s, number %d of this name", t.Name, n)
+		}
+		all.keys, all.texts[key] = append(all.keys, key), definitionText(t)
 	}
 	return all
 }
 
-func byName(tools []api.MCPTool) map[string]api.MCPTool {
-	all := make(map[string]api.MCPTool, len(tools))
-	for _, t := range tools {
-		all[t.Name] = t
-	}
-	return all
+// order are the keys that another listing has too, a line each.
+func (t tools) order(other tools) string {
+	both := slices.DeleteFunc(slices.Clone(t.keys), func(key string) bool { return other.texts[key] == "" })
+	return strings.Join(both, "\n")
 }
 
-// laidOut is what is said of a tool, with a line for each thing; empty of none.
-func laidOut(t api.MCPTool) string {
-	if len(t.Definition) == 0 {
-		return t.Refused
-	}
+// definitionText is what is said of a tool, with a line for each thing; never empty.
+func definitionText(t api.MCPTool) string {
 	var text bytes.Buffer
 	if json.Indent(&text, t.Definition, "", "  ") != nil {
-		return string(t.Definition)
+		return t.Refused + "\n" + string(t.Definition)
 	}
 	return strings.TrimSpace(t.Refused + "\n" + text.String())
 }

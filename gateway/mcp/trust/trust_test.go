@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +80,44 @@ func TestAYesHoldsForWhatWasShownAndOutlivesTheSidecar(t *testing.T) {
 	see(t, s, "files", first, false)
 	if all := s.List(); len(all) != 2 || all[0].Server != "files" || all[0].Trusted {
 		t.Errorf("the list is %+v", all)
+	}
+}
+
+func TestEachThingThatDiffersIsTold(t *testing.T) {
+	before := listing("1", "read a", "read b", "write c", "list d")
+	for name, c := range map[string]struct {
+		change func(*api.MCPListing)
+		want   []string
+	}{
+		"nothing":            {func(*api.MCPListing) {}, nil},
+		"title":              {func(l *api.MCPListing) { l.Title = "Files" }, []string{"title"}},
+		"folder":             {func(l *api.MCPListing) { l.Workdir = "/srv" }, []string{"working folder"}},
+		"variables":          {func(l *api.MCPListing) { l.Env = []string{"TOKEN"} }, []string{"variables"}},
+		"backend":            {func(l *api.MCPListing) { l.Backend = "local" }, []string{"backend"}},
+		"words of a command": {func(l *api.MCPListing) { l.Command = []string{"serve", "a b"} }, []string{"command"}},
+		"one of two of a name": {func(l *api.MCPListing) { l.Tools[1].Definition = []byte(`{"name":"read","description":"x"}`) },
+			[]string{"tool read, number 2 of this name"}},
+		"one of two of a name less": {func(l *api.MCPListing) { l.Tools = append(l.Tools[:1:1], l.Tools[2:]...) },
+			[]string{"tool read, number 2 of this name"}},
+		"order": {func(l *api.MCPListing) { l.Tools[2], l.Tools[3] = l.Tools[3], l.Tools[2] }, []string{"order of the tools"}},
+	} {
+		s, _ := open(t, t.TempDir())
+		see(t, s, "files", before, false)
+		if _, err := s.Trust("files", trust.Digest(before), "ana"); err != nil {
+			t.Fatal(err)
+		}
+		after := before
+		after.Tools = slices.Clone(before.Tools)
+		c.change(&after)
+		see(t, s, "files", after, c.want == nil)
+		m, err := s.Show("files")
+		var told []string
+		for _, change := range m.Changes {
+			told = append(told, change.What)
+		}
+		if err != nil || !slices.Equal(told, c.want) {
+			t.Errorf("%s: different are %q, want %q, %v", name, told, c.want, err)
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package claudecode
 
 import (
 	"cmp"
-	"context"
 	"path/filepath"
 
 	example "github.com/bailiff-dev/bailiff/examples/claude-code"
@@ -16,7 +15,7 @@ type Agent struct{ settings.HooksFile }
 
 // New is the agent.
 func New() Agent {
-	return Agent{settings.HooksFile{Client: "claude-code", Name: "Claude Code", Table: hook.Table, Roots: rootsFile,
+	return Agent{settings.HooksFile{Client: "claude-code", Name: "Claude Code", Table: hook.Table, Roots: rootsFile, Managed: rootsFile,
 		Lock: settings.Object{{Key: "onFailure", Value: settings.JSON("block")}}, Writing: "Edit|MultiEdit|Write|NotebookEdit",
 		Path: func(e settings.Entry) string {
 			return filepath.Join(cmp.Or(e.Getenv("CLAUDE_CONFIG_DIR"), filepath.Join(e.Home, ".claude")), "settings.json")
@@ -27,26 +26,6 @@ func New() Agent {
 
 // rootsFile is root's file, which holds before the user's.
 const rootsFile = "/etc/claude-code/managed-settings.json"
-
-// Hooks are those of bailiff in its files, with what switches them off.
-func (a Agent) Hooks(_ context.Context, e settings.Entry) ([]settings.Hook, error) {
-	return a.FileHooks(e)
-}
-
-// FileHooks are the same.
-func (a Agent) FileHooks(e settings.Entry) ([]settings.Hook, error) {
-	roots, by, err := a.Read(a.Roots, "root's")
-	if err != nil {
-		return nil, err
-	}
-	own, _, err := a.Read(a.Path(e), "the user's own")
-	for i := range own {
-		if string(by.Get("allowManagedHooksOnly")) == "true" {
-			own[i].Off = rootsFile + " lets root's hooks only run"
-		}
-	}
-	return append(roots, own...), err
-}
 
 // RootLines are the lines by which root has every user's agent ask.
 func (a Agent) RootLines(e settings.Entry) []string {

@@ -7,10 +7,13 @@ package dialects
 import (
 	claudecode "github.com/bailiff-dev/bailiff/internal/agents/claudecode/hook"
 	codex "github.com/bailiff-dev/bailiff/internal/agents/codex/hook"
+	copilotcli "github.com/bailiff-dev/bailiff/internal/agents/copilotcli/hook"
+	cursor "github.com/bailiff-dev/bailiff/internal/agents/cursor/hook"
 	geminicli "github.com/bailiff-dev/bailiff/internal/agents/geminicli/hook"
 	hermes "github.com/bailiff-dev/bailiff/internal/agents/hermes/hook"
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 	qwencode "github.com/bailiff-dev/bailiff/internal/agents/qwencode/hook"
+	vscode "github.com/bailiff-dev/bailiff/internal/agents/vscode/hook"
 )
 
 // Dialect is one client's way of asking and of being answered.
@@ -32,7 +35,10 @@ type Dialect interface {
 var All = map[string]Dialect{
 	"claude-code": claudecode.Dialect{Table: claudecode.Table},
 	"codex":       codex.Dialect{Table: codex.Table},
+	"copilot-cli": copilotcli.Table,
+	"cursor":      cursor.Table,
 	"gemini-cli":  geminicli.Table,
 	"hermes":      hermes.Dialect{},
 	"qwen-code":   qwencode.Table,
+	"vs-code":     vscode.Table,
 }

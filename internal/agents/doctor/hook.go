@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -61,7 +62,7 @@ func ExamineHooks(ctx context.Context, agent string, a agents.HookCaller, hooks 
 		name := "hook in " + h.Path
 		if h.Off != "" {
 			all.Doubt(name, "The agent does not call it: "+h.Off+".",
-				"Take that away, or have root set the hook (bailiff setup --managed).")
+				cmp.Or(h.Mend, "Take that away, or have root set the hook (bailiff setup --managed)."))
 			continue
 		}
 		inForce++

@@ -48,6 +48,8 @@ TELEGRAM_BOT_TOKEN=hunter2
 plugins: {enabled: [bailiff], entries: {bailiff: {settings: {listen: "<agent>", timeout: 1}}}}
 `
 
+func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }
+
 func told(d Diagnosis) string {
 	var text strings.Builder
 	for _, c := range d.Checks {
@@ -65,7 +67,7 @@ func (d Diagnosis) of(name string) diagnosis.Check {
 }
 
 func TestADoctorProvesTheGateByARealSidecar(t *testing.T) {
-	s := apptest.Serve(t)
+	s := apptest.Share(t, "")
 	home := equipped(t, sound, s.Agent)
 	d := Examine(t.Context(), home, s.Operators(t))
 	for _, c := range d.Checks {

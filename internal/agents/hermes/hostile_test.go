@@ -16,7 +16,7 @@ func TestNoHomeBringsAnImportDown(t *testing.T) {
 	t.Parallel()
 	backendtest.Long(t)
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same each time
-	for i := range backendtest.Rounds(50, 150) {
+	for i := range backendtest.Rounds(25, 150) {
 		home := written(t, hostile(random))
 		folder := t.TempDir()
 		if _, err := Import(home, Destination{Folder: folder, Agent: "unix:///run/bailiff/agent.sock"}); err != nil {

@@ -131,11 +131,17 @@ func read(t *testing.T, folder, name string) string {
 func TestWhatAnImportWritesIsSoundAndPassesItsTests(t *testing.T) {
 	t.Parallel()
 	backendtest.Long(t)
+	known := map[string]bool{} // tables that another home has brought
 	homes(t, func(t *testing.T, home *Home, _ *txtar.Archive, _ string) {
 		_, folder := imported(t, home)
 		file := filepath.Join(folder, "bailiff.yaml")
 		cfg, err := config.Parse(file, []byte(read(t, folder, "bailiff.yaml")), catalogue.All())
 		must(t, err)
+		tables := read(t, folder, "policies/data.yaml") // all else is as shipped
+		if known[tables] {
+			return
+		}
+		known[tables] = true
 		if faults := pdp.Check(pdp.Config{Paths: cfg.Policies.Paths}); len(faults) > 0 {
 			t.Errorf("the policies have faults: %v", faults)
 		}

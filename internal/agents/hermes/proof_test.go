@@ -161,7 +161,7 @@ func TestADoctorNamesThePythonThatIsTooOld(t *testing.T) {
 }
 
 func TestADoctorSaysWhichTokenIsWrong(t *testing.T) {
-	url, bearer := apptest.Serve(t).TCP(t)
+	url, bearer := apptest.Share(t, "").TCP(t)
 	home := equipped(t, strings.Replace(sound, "timeout: 1", "timeout: 5, token_file: TOKEN", 1),
 		strings.Replace(url, "http://", "tcp://", 1))
 	token := filepath.Join(t.TempDir(), "token")

@@ -13,6 +13,8 @@ import (
 type Call struct {
 	// Session is the client's own id of the conversation, Cwd its folder on this machine.
 	Session, Cwd string
+	// Agent is the client's own id of the agent that makes the call, where another agent of the conversation started it.
+	Agent string
 	// Transcript is the client's record of the conversation, where it names one.
 	Transcript string
 	Tool       string
@@ -39,13 +41,16 @@ func (k Keys) Read(text []byte, before string, after ...string) (c Call, err err
 		c.Tool, err = all.Text(k.Tool)
 	}
 	if err == nil {
-		c.Session, err = all.Text(k.Session)
+		c.Session, err = all.Text(all.name(k.Session))
 	}
 	if err == nil {
-		c.Cwd, err = all.Text(k.Cwd)
+		c.Cwd, err = k.folder(all)
 	}
 	if err == nil {
-		c.Input, err = all.Object(k.Input)
+		c.Input, err = k.input(all)
+	}
+	if err == nil && k.Agent != "" {
+		c.Agent, err = all.Optional(k.Agent)
 	}
 	if err == nil {
 		c.Transcript, err = all.Optional("transcript_path")
@@ -56,8 +61,40 @@ func (k Keys) Read(text []byte, before string, after ...string) (c Call, err err
 	return c, nil
 }
 
+// folder is the client's own, or the only one that it has open.
+func (k Keys) folder(all Fields) (string, error) {
+	folder, err := all.Optional(k.Cwd)
+	if err != nil || folder != "" || k.Roots == "" {
+		return all.Text(k.Cwd)
+	}
+	var roots []string
+	if err := json.Unmarshal(all[k.Roots], &roots); err != nil || len(roots) != 1 || roots[0] == "" {
+		return "", fmt.Errorf("%s is missing, and %s names %d folders, want one", k.Cwd, k.Roots, len(roots))
+	}
+	return roots[0], nil
+}
+
+// name is the one of these names, with | between them, that is there, or the first of them.
+func (f Fields) name(names string) string {
+	all := strings.Split(names, "|")
+	for _, name := range all {
+		if _, there := f[name]; there {
+			return name
+		}
+	}
+	return all[0]
+}
+
+// input is the object of a tool's input, or the one around a text where the client has tools that take text.
+func (k Keys) input(all Fields) (Fields, error) {
+	if k.Free != "" && strings.HasPrefix(string(all[k.Input]), `"`) {
+		return Fields{k.Free: all[k.Input]}, nil
+	}
+	return all.Object(k.Input)
+}
+
 func (k Keys) isAfter(all Fields, before string, after []string) (bool, error) {
-	name, err := all.Text(k.Event)
+	name, err := all.Text(all.name(k.Event))
 	isAfter := slices.Contains(after, name)
 	if err == nil && name != before && !isAfter {
 		events := strings.Join(append([]string{before}, after...), " and ")

@@ -43,6 +43,8 @@ func (c Call) absolute(path string) (string, error) {
 		return "", fmt.Errorf("%q: write the path without blanks around it", path)
 	case strings.ContainsFunc(path, unseen):
 		return "", fmt.Errorf("%q: write the path without a character that nobody sees", path)
+	case hasScheme(path): // which some of them read as the address of a file elsewhere
+		return "", fmt.Errorf("%q: write the path without a scheme (a colon before any slash)", path)
 	case !filepath.IsAbs(path) && !filepath.IsAbs(c.Cwd):
 		return "", fmt.Errorf("%q: want an absolute path", path)
 	case !filepath.IsAbs(path):
@@ -52,6 +54,11 @@ func (c Call) absolute(path string) (string, error) {
 		return "", fmt.Errorf("%q: write the path without a step back (..) in it", path)
 	}
 	return filepath.Clean(path), nil
+}
+
+func hasScheme(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return strings.Contains(first, ":")
 }
 
 // unseen are control characters, and those that only change what others look like.

@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,6 +40,17 @@ func FetchesAll(key string) func(Call) (Meaning, error) {
 		}
 		if len(addresses) > mostAddresses {
 			return Meaning{}, fmt.Errorf("%s names %d addresses, want at most %d", key, len(addresses), mostAddresses)
+		}
+		return reaching(addresses...)
+	}
+}
+
+// FetchesEach is of a tool that fetches the addresses in a list of its input.
+func FetchesEach(key string) func(Call) (Meaning, error) {
+	return func(c Call) (Meaning, error) {
+		var addresses []string
+		if err := json.Unmarshal(c.Input[key], &addresses); err != nil || len(addresses) > mostAddresses {
+			return Meaning{}, fmt.Errorf("%s is no list of at most %d addresses", key, mostAddresses)
 		}
 		return reaching(addresses...)
 	}

@@ -23,17 +23,21 @@ type Table struct {
 	// Tools are its tools, Shell the one of them that runs commands.
 	Tools Tools
 	Shell ShellTool
-	// Output is its answer.
-	Output Output
+	// Output is its answer, Silence what it reads where bailiff says nothing.
+	Output  Output
+	Silence string
 	// Limit is its limit for a hook in its settings.
 	Limit Limit
 }
 
-// Keys say under which key a client's question has what.
-type Keys struct{ Event, Tool, Input, Session, Cwd string }
+// Keys say under which key a client's question has what; Event and Session may be several, with | between them, of which one is
+// there. Roots are the folders that are open, for calls without a Cwd. Agent is only in calls of agents that another one started. Free
+// is the entry that an input is taken for which is a text and no object; empty where the client has no such tool.
+type Keys struct{ Event, Tool, Input, Session, Cwd, Roots, Agent, Free string }
 
 // ClaudeKeys are those of Claude Code, which most clients took over.
-var ClaudeKeys = Keys{Event: "hook_event_name", Tool: "tool_name", Input: "tool_input", Session: "session_id", Cwd: "cwd"}
+var ClaudeKeys = Keys{Event: "hook_event_name", Tool: "tool_name", Input: "tool_input", Session: "session_id", Cwd: "cwd",
+	Agent: "agent_id"}
 
 // ShellTool is the tool that runs commands.
 type ShellTool struct {
@@ -52,16 +56,17 @@ type ShellTool struct {
 	Keeps []string
 }
 
-// Limit is a client's limit for a hook: its key in the settings, in units of which so many are a second.
+// Limit is a client's limit for a hook: its key in the settings, in units of which so many are a second, and how many seconds hold for
+// a hook that names none.
 type Limit struct {
-	Key   string
-	Units int
+	Key          string
+	Units, Usual int
 }
 
 // Seconds is Claude Code's limit, Milliseconds that of others which took over its settings.
 var (
-	Seconds      = Limit{"timeout", 1}
-	Milliseconds = Limit{"timeout", 1000}
+	Seconds      = Limit{"timeout", 1, 60}
+	Milliseconds = Limit{"timeout", 1000, 60}
 )
 
 // Output says where an answer has what, by the keys of objects in objects with dots between them.
@@ -80,6 +85,12 @@ func ClaudeOutput(event string) Output {
 	const in = "hookSpecificOutput."
 	return Output{Decision: in + "permissionDecision", Reason: in + "permissionDecisionReason", Input: in + "updatedInput",
 		Allow: "allow", Deny: "deny", Fixed: map[string]any{in + "hookEventName": event}}
+}
+
+// WithoutInput is the answer of a client that is told to change no input.
+func (o Output) WithoutInput() Output {
+	o.Input = ""
+	return o
 }
 
 // Example is how its settings start the hook.
@@ -112,9 +123,11 @@ func (t Table) Read(text []byte) (Call, error) {
 // Question is what the client writes before a command runs.
 func (t Table) Question(session, folder, command string) string {
 	k := t.Keys
-	q := map[string]any{k.Tool: t.Shell.Name, k.Input: map[string]string{t.Shell.Command: command}, k.Session: session, k.Cwd: folder}
+	var none Fields
+	q := map[string]any{k.Tool: t.Shell.Name, k.Input: map[string]string{t.Shell.Command: command}, none.name(k.Session): session,
+		k.Cwd: folder}
 	if k.Event != "" {
-		q[k.Event] = t.Before
+		q[none.name(k.Event)] = t.Before
 	}
 	return JSON(q)
 }
@@ -173,7 +186,7 @@ func (t Table) Answer(c Call, v Verdict) Reply {
 	isShell := c.Tool == t.Shell.Name
 	switch {
 	case v.Outcome == Abstain:
-		return Reply{}
+		return Reply{Stdout: t.Silence}
 	case c.After:
 		return Reply{Stderr: v.Reason, Status: Refused}
 	case v.Outcome != Allow && (v.Outcome != Ask || !isShell):
@@ -181,10 +194,13 @@ func (t Table) Answer(c Call, v Verdict) Reply {
 	case !isShell:
 		return Reply{Stdout: t.Output.Text(t.Output.Allow, v.Reason, nil)}
 	case t.Output.Input == "" && v.Command != "" && v.Command != c.command(t.Shell.Command):
-		return t.Refusal(v.Reason + "; it runs in the sandbox only, so run exactly this: " + v.Command)
+		return t.Refusal(v.Reason + RunThis + v.Command)
 	}
 	return Reply{Stdout: t.Output.Text(t.Output.Allow, v.Reason, t.Shell.Input(c, v))}
 }
+
+// RunThis stands before the order that a client is to run in place of a command, where it lets no input be changed.
+const RunThis = "; it runs in the sandbox only, so run exactly this: "
 
 func (c Call) command(key string) string {
 	command, _ := c.Input.Text(key) // it was read before

@@ -19,8 +19,8 @@ type Hook struct {
 	Limit       int
 	// Units is in how many parts of a second the agent counts its limit.
 	Units int
-	// Off says why the agent does not call it; empty if it does. Doubt says when it may not.
-	Off, Doubt string
+	// Off says why the agent does not call it; empty if it does. Mend is what has it call it. Doubt says when it may not.
+	Off, Mend, Doubt string
 }
 
 // Server is a server of bailiff's tools in the settings of an agent.

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,13 +21,20 @@ type HooksFile struct {
 	Client, Name string
 	// Table has the agent's events, and how it asks and is answered.
 	Table hook.Table
-	// Path is the user's file, Roots that of root, which holds before it.
+	// Path is the user's file, Roots that of root, which holds before it, if there is one.
 	Path  func(e Entry) string
 	Roots string
+	// Managed is root's file that may let no hooks but root's run, if there is one.
+	Managed string
 	// Marks stand in each entry, beside what agents have in common; Lock stands in the hook before a
 	// tool, by which agents that know it block a tool whose hook fails.
 	Marks, Lock Object
-	// Writing are the tools after which the hook looks at files again, with | between them.
+	// Flat says that an entry of an event is itself a hook, whose command line it has under the key Command.
+	Flat    bool
+	Command string
+	// Top stands at the top of the file.
+	Top Object
+	// Writing are the tools after which the hook looks at files again, with | between them; none where the agent has no event then.
 	Writing string
 	// Off says by which setting a file switches a hook off; nil means the key disableAllHooks.
 	Off func(whole Object, h Hook) string
@@ -35,7 +43,9 @@ type HooksFile struct {
 }
 
 // Writes are the tools after which the hook looks at files again.
-func (f HooksFile) Writes() []string { return strings.Split(f.Writing, "|") }
+func (f HooksFile) Writes() []string {
+	return strings.FieldsFunc(f.Writing, func(r rune) bool { return r == '|' })
+}
 
 // WhereItFails says where the agent runs a tool whose hook fails, and what closes that.
 func (f HooksFile) WhereItFails() string { return f.Failing }
@@ -54,22 +64,22 @@ func (f HooksFile) Add(e Entry) ([]Change, error) {
 			tools, line = f.Writing, e.HookAfter(f.Client)
 		}
 		for _, m := range matches {
-			if m.asks(e, f.Client, tools) {
+			if f.asks(m, e, tools) {
 				return matches
 			}
 		}
 		limit := f.Table.Limit
-		hook := Object{{"type", JSON("command")}, {"command", JSON(line)}, {limit.Key, JSON(UsualLimit * limit.Units)}}
+		hook := Object{{"type", JSON("command")}, {f.lineKey(), JSON(line)}, {limit.Key, JSON(UsualLimit * limit.Units)}}
 		if event == f.Table.Before { // beside the guard in its line, which older agents know as well
 			hook = append(hook, f.Lock...)
 		}
-		return append(without(matches, f.Client), match{append(Object{{"matcher", JSON(tools)}}, f.Marks...), []Object{hook}})
+		return append(f.without(matches), match{append(Object{{"matcher", JSON(tools)}}, f.Marks...), []Object{hook}})
 	})
 }
 
 // Remove has it ask no longer.
 func (f HooksFile) Remove(e Entry) ([]Change, error) {
-	return f.change(e, "has "+f.Name+" ask no longer", func(_ string, matches []match) []match { return without(matches, f.Client) })
+	return f.change(e, "has "+f.Name+" ask no longer", func(_ string, matches []match) []match { return f.without(matches) })
 }
 
 // change edits the hooks in the user's settings.
@@ -100,7 +110,10 @@ func (f HooksFile) editHooks(all *Object, edit func(event string, matches []matc
 	}
 	wasEmpty := len(hooks) == 0
 	for _, event := range []string{f.Table.Before, f.Table.After} {
-		matches, err := readMatches(hooks.Get(event))
+		if event == "" {
+			continue
+		}
+		matches, err := f.readMatches(hooks.Get(event))
 		if err != nil {
 			return fmt.Errorf("hooks.%s: %w", event, err)
 		}
@@ -109,10 +122,13 @@ func (f HooksFile) editHooks(all *Object, edit func(event string, matches []matc
 		} else if len(edited) == 0 {
 			hooks.Remove(event)
 		} else {
-			hooks.Set(event, written(edited))
+			hooks.Set(event, f.written(edited))
 		}
 	}
 	if len(hooks) > 0 {
+		for _, m := range f.Top {
+			all.Set(m.Key, m.Value)
+		}
 		all.Set("hooks", hooks)
 	} else if !wasEmpty {
 		all.Remove("hooks")
@@ -120,7 +136,7 @@ func (f HooksFile) editHooks(all *Object, edit func(event string, matches []matc
 	return nil
 }
 
-func readMatches(text json.RawMessage) (matches []match, err error) {
+func (f HooksFile) readMatches(text json.RawMessage) (matches []match, err error) {
 	var elements []json.RawMessage
 	if len(text) > 0 && json.Unmarshal(text, &elements) != nil {
 		return nil, errors.New("it is no list")
@@ -129,6 +145,10 @@ func readMatches(text json.RawMessage) (matches []match, err error) {
 		m := match{}
 		if m.whole, err = ReadObject(element); err != nil {
 			return nil, err
+		}
+		if f.Flat {
+			matches = append(matches, match{m.whole, []Object{m.whole}})
+			continue
 		}
 		var hooks []json.RawMessage
 		if text := m.whole.Get("hooks"); len(text) > 0 && json.Unmarshal(text, &hooks) != nil {
@@ -146,8 +166,12 @@ func readMatches(text json.RawMessage) (matches []match, err error) {
 	return matches, nil
 }
 
-func written(matches []match) (all []Object) {
+func (f HooksFile) written(matches []match) (all []Object) {
 	for _, m := range matches {
+		if f.Flat {
+			all = append(all, m.hooks...)
+			continue
+		}
 		if len(m.hooks) > 0 {
 			m.whole.Set("hooks", m.hooks)
 		}
@@ -157,13 +181,13 @@ func written(matches []match) (all []Object) {
 }
 
 // asks says whether the entry has these tools judged by this sidecar.
-func (m match) asks(e Entry, client, tools string) bool {
+func (f HooksFile) asks(m match, e Entry, tools string) bool {
 	matcher := commandOf(m.whole, "matcher")
 	if matcher != "*" && matcher != "" && matcher != ".*" && matcher != tools {
 		return false
 	}
 	for _, hook := range m.hooks {
-		if line := commandOf(hook, "command"); IsHook(line, client) && e.asks(line) {
+		if line := commandOf(hook, f.lineKey()); IsHook(line, f.Client) && e.asks(line) {
 			return true
 		}
 	}
@@ -171,11 +195,11 @@ func (m match) asks(e Entry, client, tools string) bool {
 }
 
 // without are the entries without bailiff's hooks.
-func without(matches []match, client string) (left []match) {
+func (f HooksFile) without(matches []match) (left []match) {
 	for _, m := range matches {
 		var hooks []Object
 		for _, hook := range m.hooks {
-			if !IsHook(commandOf(hook, "command"), client) {
+			if !IsHook(commandOf(hook, f.lineKey()), f.Client) {
 				hooks = append(hooks, hook)
 			}
 		}
@@ -187,6 +211,9 @@ func without(matches []match, client string) (left []match) {
 	return left
 }
 
+// lineKey is the key of a hook's command line.
+func (f HooksFile) lineKey() string { return cmp.Or(f.Command, "command") }
+
 func commandOf(o Object, key string) (text string) {
 	_ = json.Unmarshal(o.Get(key), &text) // another type is no text
 	return text
@@ -197,11 +224,23 @@ func (f HooksFile) Hooks(_ context.Context, e Entry) ([]Hook, error) { return f.
 
 // FileHooks are those of bailiff in its files: root's, and the user's own.
 func (f HooksFile) FileHooks(e Entry) ([]Hook, error) {
-	roots, _, err := f.Read(f.Roots, "root's")
-	if err != nil {
-		return nil, err
+	var roots []Hook
+	if f.Roots != "" {
+		var err error
+		if roots, _, err = f.Read(f.Roots, "root's"); err != nil {
+			return nil, err
+		}
 	}
 	own, _, err := f.Read(f.Path(e), "the user's own")
+	if err == nil && f.Managed != "" {
+		var by Object
+		_, by, err = f.Read(f.Managed, "root's")
+		for i := range own {
+			if string(by.Get("allowManagedHooksOnly")) == "true" {
+				own[i].Off = f.Managed + " lets root's hooks only run"
+			}
+		}
+	}
 	return append(roots, own...), err
 }
 
@@ -230,7 +269,7 @@ func (f HooksFile) Read(path, lock string) (all []Hook, whole Object, err error)
 	hooks, err := ReadObject(whole.Get("hooks"))
 	var matches []match
 	if err == nil {
-		matches, err = readMatches(hooks.Get(f.Table.Before))
+		matches, err = f.readMatches(hooks.Get(f.Table.Before))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading %s: hooks: %w", path, err)
@@ -241,8 +280,8 @@ func (f HooksFile) Read(path, lock string) (all []Hook, whole Object, err error)
 	}
 	for _, m := range matches {
 		for _, hook := range m.hooks {
-			h := Hook{Path: path, Lock: lock, Line: commandOf(hook, "command"), Tools: commandOf(m.whole, "matcher"),
-				Units: f.Table.Limit.Units, Limit: UsualLimit}
+			h := Hook{Path: path, Lock: lock, Line: commandOf(hook, f.lineKey()), Tools: commandOf(m.whole, "matcher"),
+				Units: f.Table.Limit.Units, Limit: f.Table.Limit.Usual}
 			if said := hook.Get(f.Table.Limit.Key); json.Unmarshal(said, &h.Limit) == nil && len(said) > 0 {
 				h.Limit /= h.Units
 			}
@@ -255,11 +294,20 @@ func (f HooksFile) Read(path, lock string) (all []Hook, whole Object, err error)
 	return all, whole, nil
 }
 
-// UsualLimit is how many seconds agents wait for a hook that names none.
+// UsualLimit is how many seconds agents are to wait for a hook.
 const UsualLimit = 60
 
-// Ask starts a hook by its line, as the agent does, and asks about a command of its shell.
+// Ask starts a hook by its line, as the agent does, and asks about a command of its shell; where the agent is told to run another one
+// instead, about that.
 func (f HooksFile) Ask(ctx context.Context, line, command string) (decision, reason string, err error) {
+	decision, reason, err = f.ask(ctx, line, command)
+	if _, order, told := strings.Cut(reason, hook.RunThis); told && err == nil && decision == "deny" {
+		return f.ask(ctx, line, order)
+	}
+	return decision, reason, err
+}
+
+func (f HooksFile) ask(ctx context.Context, line, command string) (decision, reason string, err error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", line)
 	cmd.Env = os.Environ() // as the agent that the user starts
 	cmd.Stdin = strings.NewReader(f.Table.Question("bailiff-doctor", "/", command))

@@ -43,8 +43,8 @@ func textOf(c bailiff.Claim, scrub func([]byte) []byte) (ClaimText, error) {
 		return t, fmt.Errorf("scrubbing a claim: %w", err)
 	}
 	clean.Caller, clean.Peer, clean.Request.Tool = t.Caller, t.Peer, t.Request.Tool
-	s := &clean.Request.Session
-	s.ID, s.Platform, s.UserID = c.Request.Session.ID, c.Request.Session.Platform, c.Request.Session.UserID
+	s, of := &clean.Request.Session, c.Request.Session
+	s.ID, s.Platform, s.UserID, s.Agent = of.ID, of.Platform, of.UserID, of.Agent
 	return clean, nil
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// longestPattern is how long a grant of a pattern lasts at most.
-	longestPattern = 30 * 24 * time.Hour
+	// longest is how long a grant of a pattern, or at the first sight of a program, lasts at most.
+	longest = 30 * 24 * time.Hour
 	// anyWord stands for one word in a pattern.
 	anyWord = "*"
 )
@@ -87,7 +87,7 @@ func ruleKeys(pairs []bailiff.Pair) []string {
 func (h *Held) narrow(match string, c bailiff.Claim, now time.Time) {
 	h.Grant.Match, h.Grant.Revision = strings.Join(strings.Fields(match), " "), c.Decision.Revision
 	h.Pairs, h.Rules = nil, ruleKeys(c.Pairs())
-	if end := now.Add(longestPattern); h.Grant.Expires.IsZero() || h.Grant.Expires.After(end) {
+	if end := now.Add(longest); h.Grant.Expires.IsZero() || h.Grant.Expires.After(end) {
 		h.Grant.Expires = end
 	}
 }

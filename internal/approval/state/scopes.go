@@ -46,6 +46,19 @@ func (w Wanted) scopes(terms *bailiff.ApprovalTerms) []string {
 	return offered
 }
 
+// forAgent are the scopes of these that the agent which asks may be granted: one that another started has no life beyond
+// its session.
+func (w Wanted) forAgent(scopes []string) []string {
+	if !w.session.Agent.IsSub() {
+		return scopes
+	}
+	some := slices.DeleteFunc(slices.Clone(scopes), func(scope string) bool { return scope == bailiff.ScopeAlways })
+	if len(some) == 0 {
+		return []string{bailiff.ScopeOnce}
+	}
+	return some
+}
+
 func width(scope string) int {
 	return slices.Index([]string{bailiff.ScopeOnce, bailiff.ScopeSession, bailiff.ScopeAlways}, scope)
 }

@@ -58,15 +58,21 @@ func (h *Held) live(now time.Time) bool {
 }
 
 // Owner is whose requests a grant of several pairs covers; session is empty for
-// every session of the user.
-type Owner struct{ caller, peer, platform, user, session string }
+// every session of the user, agent for the session's own.
+type Owner struct{ caller, peer, platform, user, session, agent string }
 
-// Names are the parts of what stands for an owner.
-func (o Owner) Names() []string { return []string{o.caller, o.peer, o.platform, o.user, o.session} }
+// Names are the parts of what stands for an owner; an agent is one only where there is one.
+func (o Owner) Names() []string {
+	names := []string{o.caller, o.peer, o.platform, o.user, o.session}
+	if o.agent != "" {
+		names = append(names, o.agent)
+	}
+	return names
+}
 
 // Owner is whose requests a grant covers.
 func (h *Held) Owner() Owner {
-	return Owner{h.Grant.Caller, h.Grant.Peer, h.Grant.Platform, h.Grant.User, h.Grant.Session}
+	return Owner{h.Grant.Caller, h.Grant.Peer, h.Grant.Platform, h.Grant.User, h.Grant.Session, h.Grant.Agent}
 }
 
 // holds says whether a grant is in force for what goes to people that way now.
@@ -79,8 +85,14 @@ func (h *Held) holds(way *way, now time.Time) bool {
 // whatever the pairs are.
 func (h *Held) extends(w Wanted) bool {
 	g := &h.Grant
-	return g.Tool == w.tool && g.Backend == w.backend && slices.Contains(w.offered, g.Scope) &&
+	return g.Tool == w.tool && g.Backend == w.backend && slices.Contains(w.lasting, g.Scope) && h.reaches(w) &&
 		!slices.ContainsFunc(w.env, func(name string) bool { return !h.lets(name, w.swap) })
+}
+
+// reaches says whether a grant is for the agent that asks: its own is, and that of an agent above it where the policies said so when
+// it was given and say so now.
+func (h *Held) reaches(w Wanted) bool {
+	return h.Grant.Agent == w.session.Agent.ID || h.Grant.CoversAgents && w.coversAgents
 }
 
 // lets says whether a variable may enter: where people were asked about a stand-in, as a
@@ -118,8 +130,10 @@ type Wanted struct {
 	// whole says that every reason names its part of the request, and that the content of
 	// every file stands that the text may depend on.
 	whole bool
-	// offered are the scopes that may be granted now.
-	offered []string
+	// offered are the scopes that may be granted now, lasting those that a grant may have which covers it.
+	offered, lasting []string
+	// coversAgents says that grants of the agents above may cover it.
+	coversAgents bool
 	// way is nil while it is not known, or leads to no approver: then nothing covers it.
 	way *way
 }
@@ -147,7 +161,9 @@ func Want(c bailiff.Claim) Wanted {
 		w.pairs[i] = pairKey(p)
 		w.whole = w.whole && p.Match != ""
 	}
-	w.offered = w.scopes(c.Decision.Approval)
+	w.lasting = w.scopes(c.Decision.Approval)
+	w.offered = w.forAgent(w.lasting)
+	w.coversAgents = c.Decision.Approval != nil && c.Decision.Approval.CoversAgents
 	return w
 }
 
@@ -335,12 +351,22 @@ func (s *State) Cover(w Wanted, now time.Time) []*Held {
 	return s.union(w, now)
 }
 
-// owners are whose grants a claim may use.
+// owners are whose grants a claim may use: those of the agent that asks, and of those above it.
 func (w Wanted) owners() []Owner {
-	o := Owner{w.caller, w.peer, w.session.Platform, w.session.UserID, w.session.ID}
-	everywhere := o
+	own := Owner{w.caller, w.peer, w.session.Platform, w.session.UserID, w.session.ID, ""}
+	everywhere := own
 	everywhere.session = ""
-	return []Owner{o, everywhere}
+	all := []Owner{own, everywhere}
+	if !w.coversAgents && w.session.Agent.IsSub() {
+		all = nil
+	}
+	for _, agent := range []string{w.session.Agent.ID, w.session.Agent.Parent} {
+		if of := own; agent != "" && (w.coversAgents || agent == w.session.Agent.ID) {
+			of.agent = agent
+			all = append(all, of)
+		}
+	}
+	return all
 }
 
 // Any says whether there is a grant at all that might cover what is wanted.

@@ -49,7 +49,8 @@ func (e *Entry) voters() (by, via string) {
 func (e *Entry) event(message string) api.Event {
 	a := e.approval()
 	return api.Event{DecisionID: e.DecisionID, TraceID: e.TraceID, RequestedBy: e.Caller, Custom: api.Custom{
-		Event: api.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Message: message, Approval: &a,
+		Event: api.ApprovalEvent, RequestID: e.Request.ID, Session: e.Request.Session.ID, Agent: e.Request.Session.Agent,
+		Message: message, Approval: &a,
 	}}
 }
 

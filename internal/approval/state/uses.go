@@ -79,7 +79,8 @@ func (s *State) Redeem(w Wanted, c bailiff.Claim, requestID string, now time.Tim
 	u = used{IsGranted: true, By: redeemed(covering)}
 	u.ByPattern = slices.ContainsFunc(covering, func(h *Held) bool { return h.Grant.Match != "" })
 	return use(covering, now, api.Event{DecisionID: c.DecisionID, RequestedBy: c.Request.Caller, Custom: api.Custom{
-		Event: api.ApprovalEvent, RequestID: requestID, Session: c.Request.Session.ID, Message: "redeemed: " + u.By.Message,
+		Event: api.ApprovalEvent, RequestID: requestID, Session: c.Request.Session.ID,
+		Agent: c.Request.Session.Agent, Message: "redeemed: " + u.By.Message,
 		Approval: &u.By,
 	}}), u
 }

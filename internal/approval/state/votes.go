@@ -71,7 +71,8 @@ func (t ClaimText) terms() Grant {
 	g := Grant{
 		Caller: t.Caller, Peer: t.Peer, Platform: s.Platform, Session: s.ID, User: s.UserID, Tool: t.Request.Tool,
 		Backend: t.Decision.Backend.Name, Env: append([]string{}, t.Decision.Env.Forward...), Swap: t.Decision.Env.Swap,
-		Pairs: t.Claim("").Pairs(),
+		Pairs: t.Claim("").Pairs(), Agent: s.Agent.ID,
+		CoversAgents: t.Decision.Approval != nil && t.Decision.Approval.CoversAgents,
 	}
 	slices.Sort(g.Env)
 	for n, p := range g.Pairs {
@@ -117,10 +118,13 @@ func (i *Item) grant(g Grant, narrow func(*Held), now time.Time) *Held {
 	case bailiff.ScopeSession:
 		h.Pairs = i.Pairs
 	default:
-		h.Grant.Digest, h.Grant.Pairs = e.Digest, nil
+		h.Grant.Digest, h.Grant.Pairs, h.Grant.CoversAgents = e.Digest, nil, false
 	}
-	if g.Scope != bailiff.ScopeAlways {
+	switch {
+	case g.Scope != bailiff.ScopeAlways:
 		h.Grant.Expires = now.Add(i.GrantFor)
+	case slices.ContainsFunc(g.Pairs, func(p bailiff.Pair) bool { return p.Rule == bailiff.RunsUnknownProgram }):
+		h.Grant.Expires = now.Add(longest)
 	}
 	narrow(h)
 	e.Scope, e.GrantID, e.GrantExpires = h.Grant.Scope, h.Grant.ID, h.Grant.Expires
@@ -154,8 +158,20 @@ func (g *Grant) lasts() string {
 			map[string]string{bailiff.ScopeSession: "session", bailiff.ScopeAlways: "user"}[g.Scope], g.Expires.Format(time.RFC3339))
 	case g.Scope == bailiff.ScopeOnce:
 		return "once, until " + g.Expires.Format(time.RFC3339)
+	case g.Scope == bailiff.ScopeSession && g.Agent != "":
+		return "for this agent of the session" + g.reach() + " until " + g.Expires.Format(time.RFC3339)
 	case g.Scope == bailiff.ScopeSession:
-		return "for this session until " + g.Expires.Format(time.RFC3339)
+		return "for this session" + g.reach() + " until " + g.Expires.Format(time.RFC3339)
+	case !g.Expires.IsZero():
+		return "for this user" + g.reach() + " until " + g.Expires.Format(time.RFC3339)
 	}
-	return "for this user until it is revoked"
+	return "for this user" + g.reach() + " until it is revoked"
+}
+
+// reach says that it is for more than one agent.
+func (g *Grant) reach() string {
+	if g.CoversAgents {
+		return ", with the agents that are started,"
+	}
+	return ""
 }

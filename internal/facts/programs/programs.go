@@ -81,6 +81,9 @@ type Program struct {
 	Texts   Words
 	Escapes Escapes
 
+	// Debugs matches such a program by which it runs what the first operand names, with the others as arguments.
+	Debugs Lines
+
 	// Reading and Writing find the files that such a program reads and writes, Running those with more of it.
 	Reading, Writing, Running []Escapes
 

@@ -59,12 +59,12 @@ func (w *walk) callValue(v object.Object, c *object.Call) object.Objects {
 	}
 	w.suppose(cmp.Or(v.Text, "value"), c)
 	w.escapeAll(c)
-	w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
+	w.handOn("", c)
 	return object.Hidden("value", v.Taint.With(c.Tainted()))
 }
 
 func (w *walk) arguments(e *syntax.Expression) *object.Call {
-	c := &object.Call{Keywords: map[string]object.Objects{}}
+	c := &object.Call{Args: make([]object.Objects, 0, len(e.Names))}
 	for i, name := range e.Names {
 		kid := e.Kids[i+1]
 		c.Self = c.Self || kid.Form == syntax.NameForm && (kid.Text == "self" || kid.Text == "cls")
@@ -77,7 +77,7 @@ func (w *walk) arguments(e *syntax.Expression) *object.Call {
 		case "**":
 			w.spreadNamed(c, vs)
 		default:
-			c.Keywords[name] = vs
+			c.Give(name, vs)
 		}
 	}
 	return c
@@ -98,7 +98,7 @@ func (w *walk) callSymbol(name string, c *object.Call) object.Objects {
 		d = w.likely(name, c)
 	}
 	if d.Kind != library.DoesNothing && d.Kind > library.DoesRunPathRest {
-		for _, vs := range c.Keywords {
+		for _, vs := range c.Named() {
 			w.escapeSome(vs)
 		}
 	}
@@ -110,7 +110,7 @@ func (w *walk) escapeAll(c *object.Call) {
 	for _, vs := range c.Args {
 		w.escape(vs)
 	}
-	for _, vs := range c.Keywords {
+	for _, vs := range c.Named() {
 		w.escape(vs)
 	}
 }
@@ -122,7 +122,7 @@ func (w *walk) spreadNamed(c *object.Call, vs object.Objects) {
 		}
 		for i := 0; v.Shape == object.IsDict && i+1 < len(v.Items); i += 2 {
 			if name, ok := v.Items[i].Only(); ok {
-				c.Keywords[name] = c.Keywords[name].With(v.Items[i+1])
+				c.Give(name, c.Keywords[name].With(v.Items[i+1]))
 			} else {
 				c.Open = true
 			}
@@ -140,6 +140,7 @@ func (w *walk) likely(name string, c *object.Call) library.Behaviour {
 		return d
 	}
 	w.suppose(name, c)
+	w.wordsTell(name, c)
 	d, like := library.Alike(name)
 	if like != name {
 		c.Name = like

@@ -26,9 +26,12 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 		library.DoesTree, library.DoesUnpacks, library.DoesCopies, library.DoesMoves:
 		return w.doFiles(d, c)
 	case library.DoesResolve:
-		return w.resolve(c)
+		return w.resolve(c.First())
+	case library.DoesCallNamed:
+		w.callsNamed(d, c)
+		return object.Hidden("value", value.Taint{})
 	case library.DoesMakeDict:
-		w.handOn(c)
+		w.handOn(c.Name, c)
 		return w.makeDict(c)
 	case library.DoesSetAttribute:
 		w.setAttributeByName(c)
@@ -49,9 +52,11 @@ func (w *walk) do(d library.Behaviour, c *object.Call) object.Objects {
 		return w.doPaths(d, c)
 	case library.DoesModule:
 		return object.SymbolOf(c.Name + "()")
+	case library.DoesTellMachine:
+		return object.Hidden("value", value.Taint{Machine: true})
 	case library.DoesNothing:
 		w.escapeAll(c)
-		w.handOn(c)
+		w.handOn(c.Name, c)
 		made := object.Object{Shape: object.IsInstance, Text: c.Name,
 			Taint: c.Tainted().With(value.Taint{Fetched: library.ReachesNetwork(c.Name)})}
 		made.Library = libraryOf(c.Name)
@@ -118,7 +123,7 @@ func (w *walk) execute(c *object.Call) object.Objects {
 	for _, vs := range c.Args[min(1, len(c.Args)):] {
 		w.escapeSome(vs)
 	}
-	w.handOn(c)
+	w.handOn(c.Name, c)
 	w.runsTainted(code.Tainted())
 	var out object.Objects
 	for _, v := range code {
@@ -241,7 +246,7 @@ func (w *walk) doEnviron(d library.Behaviour, c *object.Call) object.Objects {
 }
 
 func (w *walk) setEnviron(c *object.Call) {
-	for name, vs := range c.Keywords {
+	for name, vs := range c.Named() {
 		w.setVariable(name, vs)
 	}
 	var second object.Objects

@@ -2,7 +2,6 @@ package python
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +23,8 @@ func (w *walk) value(e *syntax.Expression) object.Objects {
 	}
 	vs := w.evaluate(e)
 	w.depth--
-	return w.known(w.bounded(w.identified(e, slices.Clone(vs))), 0)
+	vs = w.known(w.bounded(w.identified(e, vs)), 0)
+	return vs[:len(vs):len(vs)] // a variable may hold them too
 }
 
 func (w *walk) evaluate(e *syntax.Expression) object.Objects {

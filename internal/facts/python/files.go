@@ -206,6 +206,7 @@ func (w *walk) open(c *object.Call) object.Objects {
 	if !given {
 		modes = object.TextOf("r")
 	}
+	reading := false
 	for _, m := range modes {
 		if c.Name == "os.open" && object.OnlyReads(m) {
 			m = object.Object{Shape: object.IsString, Text: "r"}
@@ -213,6 +214,7 @@ func (w *walk) open(c *object.Call) object.Objects {
 		known := m.Shape == object.IsString && object.Literal(m.Text)
 		if !known || strings.ContainsAny(m.Text, "r+") || m.Text == "" {
 			w.reads(file)
+			reading = true
 		}
 		if !known || strings.ContainsAny(m.Text, "wax+") {
 			w.writes(file)
@@ -228,6 +230,7 @@ func (w *walk) open(c *object.Call) object.Objects {
 			out = out.With(object.Objects{{Shape: object.IsFile, Text: f.Text}})
 			continue
 		}
+		f.Taint.Read = f.Taint.Read || reading
 		out = out.With(object.Hidden("file", f.Taint))
 	}
 	return out
@@ -258,6 +261,8 @@ func (w *walk) fileMethod(b object.Object, name string, c *object.Call) object.O
 	case "extract":
 		to, _ := c.Arg(1, "path")
 		w.unpacks(to)
+	case "add": // to an archive, which then holds the file
+		w.reads(c.First())
 	case "read":
 		return object.ContentOf(b)
 	case "readline", "readlines":

@@ -69,7 +69,7 @@ func (w *walk) parameters(f *object.Function) {
 
 // give gives a parameter values.
 func (w *walk) give(v *object.Variable, vs object.Objects) {
-	vs = w.things(maker{v, 0}, slices.Clone(vs))
+	vs = w.things(maker{v, 0}, vs)
 	w.learn(&v.Given, vs)
 	w.learn(&v.Ever, vs)
 }
@@ -85,7 +85,7 @@ func (w *walk) apply(f *object.Function, c *object.Call) object.Objects {
 		names = names[1:]
 	}
 	w.passPlaces(f, names, c.Args)
-	for name, vs := range c.Keywords {
+	for name, vs := range c.Named() {
 		w.pass(f, name, vs)
 	}
 	if c.Open {
@@ -104,7 +104,7 @@ func (w *walk) construct(f *object.Function, c *object.Call) {
 		return
 	}
 	w.escapeAll(c)
-	for name, vs := range c.Keywords {
+	for name, vs := range c.Named() {
 		w.learnAttribute(name, vs)
 	}
 	if len(c.Args) > 0 || c.Open {

@@ -13,6 +13,9 @@ import (
 // harm notes what the values given to a call make of it, where its name alone is
 // ordinary.
 func (w *walk) harm(c *object.Call) {
+	if !w.noting {
+		return
+	}
 	switch c.Name {
 	case "os.chmod", "os.lchmod", "os.fchmod", "os.mkdir", "os.makedirs", "os.mkfifo", "pathlib.Path.chmod", "os.umask":
 		w.mode(c)
@@ -21,11 +24,20 @@ func (w *walk) harm(c *object.Call) {
 	case "print", "pprint.pprint", "pprint.pp", "sys.stdout.write", "sys.stderr.write":
 		w.shows(c)
 	}
-	if w.sends(c.Name) || library.ReachesNetwork(c.Name) {
+	if library.ReachesNetwork(c.Name) {
 		w.sendsEnvironment(c)
 	}
 	w.sendsSecrets(c)
 	w.deletesByMethod(c)
+	if object.TellsMachine(c) {
+		w.feature(value.FeatureSendsMachine)
+	}
+	if w.loops > 0 && object.TriesPasswords(c) {
+		w.feature(value.FeatureTriesPasswords)
+	}
+	if w.loops > 0 && object.SweepsHosts(c) {
+		w.feature(value.FeatureSweepsHosts)
+	}
 	if library.FileServers[c.Name] {
 		w.servesFiles(c)
 	}
@@ -113,35 +125,24 @@ func (w *walk) servesFiles(c *object.Call) {
 	}
 }
 
-// sends says whether calls of a name carry what they are given to another host.
-func (w *walk) sends(name string) bool {
-	if !library.ReachesNetwork(name) {
-		return false
-	}
-	last := name[strings.LastIndexByte(name, '.')+1:]
-	switch last {
-	case "post", "put", "patch", "request", "send", "sendall", "sendto", "sendmail", "urlopen", "Request", "create_connection", "stream",
-		"upload_file", "upload_fileobj", "put_object", "storbinary", "storlines":
-		return true
-	}
-	return false
-}
-
 // sendsSecrets notes files, and secrets of the environment by their names, in what a call
 // carries to another host. A header may hold what the host is to know.
 func (w *walk) sendsSecrets(c *object.Call) {
 	if !library.ReachesNetwork(c.Name) {
 		return
 	}
-	if len(c.Args) > 0 && strings.HasPrefix(firstText(c.Args[0]), "http") && object.NamesSecret(c.Args[0], 0) {
+	if len(c.Args) > 0 && strings.HasPrefix(object.FirstText(c.Args[0]), "http") && object.NamesSecret(c.Args[0], 0) {
 		w.feature(value.FeatureSendsEnvironment)
 	}
-	for _, vs := range w.payload(c) {
+	if strings.HasPrefix(c.Name, "webbrowser.open") && strings.HasPrefix(object.FirstText(c.First()), "http") && c.Tainted().Read {
+		w.feature(value.FeatureSendsFiles)
+	}
+	for _, vs := range object.Payload(c) {
 		w.supposePayload(c.Name, vs, 0)
 		if object.NamesSecret(vs, 0) {
 			w.feature(value.FeatureSendsEnvironment)
 		}
-		if w.sends(c.Name) && vs.Tainted().Read {
+		if object.Sends(c.Name) && vs.Tainted().Read {
 			w.feature(value.FeatureSendsFiles)
 		}
 	}
@@ -151,39 +152,11 @@ func (w *walk) sendsSecrets(c *object.Call) {
 	}
 }
 
-func firstText(vs object.Objects) string {
-	if len(vs) > 0 && vs[0].Shape == object.IsString {
-		return vs[0].Text
-	}
-	return ""
-}
-
-// payload is what a call carries besides its address.
-func (w *walk) payload(c *object.Call) []object.Objects {
-	var all []object.Objects
-	for _, name := range []string{"data", "json", "content", "files", "params", "body", "fields"} {
-		if vs, ok := c.Keywords[name]; ok {
-			all = append(all, vs)
-		}
-	}
-	if !w.sends(c.Name) {
-		return all
-	}
-	skip := 1
-	switch c.Name[strings.LastIndexByte(c.Name, '.')+1:] {
-	case "request", "stream":
-		skip = 2
-	case "send", "sendall", "sendto":
-		skip = 0
-	}
-	return append(all, c.Args[min(skip, len(c.Args)):]...)
-}
-
 func (w *walk) sendsEnvironment(c *object.Call) {
 	for _, vs := range c.Args {
 		w.noteEnvironment(vs)
 	}
-	for _, vs := range c.Keywords {
+	for _, vs := range c.Named() {
 		w.noteEnvironment(vs)
 	}
 }

@@ -31,17 +31,23 @@ func (w *walk) identified(e *syntax.Expression, vs object.Objects) object.Object
 // things gives values that can be changed in their place the identity of what is made here.
 func (w *walk) things(by maker, vs object.Objects) object.Objects {
 	var begun object.Objects
-	for i, v := range vs {
+	own := vs
+	for i := range vs {
+		v := &vs[i]
 		if v.Made != nil {
 			continue
 		}
 		if by.depth < maxWithin && len(v.Items) > 0 {
 			w.thingsWithin(by, v)
 		}
-		if v.Changeable() {
-			vs[i].Made = w.thing(by)
-			begun = append(begun, vs[i])
+		if !v.Changeable() {
+			continue
 		}
+		if begun == nil {
+			own = slices.Clone(vs)
+		}
+		own[i].Made = w.thing(by)
+		begun = append(begun, own[i])
 	}
 	if begun != nil && w.made[by].Begin(begun) {
 		w.grew = true
@@ -49,14 +55,14 @@ func (w *walk) things(by maker, vs object.Objects) object.Objects {
 			w.giveUp(w.made[by])
 		}
 	}
-	return vs
+	return own
 }
 
-func (w *walk) thingsWithin(by maker, v object.Object) {
-	for _, item := range v.Items {
-		for _, one := range item {
-			if one.Made == nil && (one.Changeable() || len(one.Items) > 0) {
-				w.things(maker{by.by, by.depth + 1}, item)
+func (w *walk) thingsWithin(by maker, v *object.Object) {
+	for i, item := range v.Items {
+		for j := range item {
+			if one := &item[j]; one.Made == nil && (one.Changeable() || len(one.Items) > 0) {
+				v.Items[i] = w.things(maker{by.by, by.depth + 1}, item)
 				break
 			}
 		}
@@ -142,9 +148,11 @@ func (w *walk) giveUp(m *object.Made) {
 
 // lose notes that values were changed in a way that is not followed, or may be.
 func (w *walk) lose(vs object.Objects) {
-	for _, v := range vs {
-		if v.Made != nil && w.named {
-			w.giveUp(v.Made)
+	for i := range vs {
+		m := vs[i].Made
+		w.early = w.early || m != nil
+		if m != nil && w.named {
+			w.giveUp(m)
 		}
 	}
 }
@@ -199,7 +207,7 @@ func (w *walk) known(vs object.Objects, depth int) object.Objects {
 func (w *walk) contents(v object.Object, depth int) object.Objects {
 	m := v.Made
 	if m.Busy || depth > 2*maxWithin || !w.spend() {
-		return object.Objects{unknownThing(v)}
+		return object.Objects{object.UnknownThing(v)}
 	}
 	m.Busy = true
 	holds := m.Holds(w.follows(m))
@@ -214,16 +222,9 @@ func (w *walk) contents(v object.Object, depth int) object.Objects {
 	}
 	m.Busy = false
 	if m.Lost && v.Shape != object.IsDict {
-		out = out.With(object.Objects{unknownThing(v)})
+		out = out.With(object.Objects{object.UnknownThing(v)})
 	}
 	return out
-}
-
-func unknownThing(v object.Object) object.Object {
-	if v.Shape == object.IsDict {
-		return object.Object{Shape: object.IsDict, Open: true, Made: v.Made, Taint: v.AllTaint()}
-	}
-	return object.Object{Shape: object.IsUnknown, Text: "value", Taint: v.AllTaint(), Made: v.Made}
 }
 
 func (w *walk) withContents(v object.Object, depth int) object.Object {
@@ -237,28 +238,36 @@ func (w *walk) withContents(v object.Object, depth int) object.Object {
 	return v
 }
 
-// handOn notes what code that is not followed may change of its arguments: what they hold, and the attributes of classes and of
+// handOn notes what code of a name that is not followed may change of its arguments: what they hold, and the attributes of classes and of
 // their instances.
-func (w *walk) handOn(c *object.Call) {
-	if library.KeepsNothing(c.Name) || c.Name == "type" && len(c.Args) == 1 {
+func (w *walk) handOn(name string, c *object.Call) {
+	if library.KeepsNothing(name) || name == "type" && len(c.Args) == 1 {
 		return
 	}
-	if method, rest, ok := object.Changers(c.Name, c.Args); ok {
+	if method, rest, ok := object.Changers(name, c.Args); ok {
 		w.change(c.Args[0], func(shape object.Shape) object.Change { return object.ByMethod(shape, method, rest) })
 		return
 	}
-	few := library.GivesItems[c.Name] || strings.HasPrefix(c.Name, "itertools.")
-	for _, vs := range c.All() {
-		if few {
-			w.loseInside(vs, 0)
-		} else {
-			w.loseAll(vs, 0)
-		}
-		w.openAttributes(vs, c, 0)
+	few := library.GivesItems[name] || strings.HasPrefix(name, "itertools.")
+	for _, vs := range c.Args {
+		w.handOnOne(vs, c, few)
+	}
+	for _, vs := range c.Named() {
+		w.handOnOne(vs, c, few)
 	}
 	if c.Self && !few {
 		w.attributesChange()
 	}
+}
+
+// handOnOne is handOn for one argument; few says that the code changes only what is in it.
+func (w *walk) handOnOne(vs object.Objects, c *object.Call, few bool) {
+	if few {
+		w.loseInside(vs, 0)
+	} else {
+		w.loseAll(vs, 0)
+	}
+	w.openAttributes(vs, c, 0)
 }
 
 // openAttributes notes that code which is not followed was given a class of the program, an instance of one, or the name of one.
@@ -281,6 +290,7 @@ func (w *walk) openAttributes(vs object.Objects, c *object.Call, depth int) {
 
 // attributesChange notes that attributes may hold what nothing in the program assigns to them by their names.
 func (w *walk) attributesChange() {
+	w.early = true
 	if !w.attributesOpen && w.named {
 		w.attributesOpen, w.grew = true, true
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
-
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
 // A value that a call of a library gave is an object of it, and so is what is got from it
@@ -25,17 +25,37 @@ func libraryOf(name string) string {
 
 // libraryMember notes a method, or another attribute, of an object of a library, whether it is called here or handed on.
 func (w *walk) libraryMember(b object.Object, name string) {
-	if b.Library != "" && (b.Shape == object.IsInstance || b.Shape == object.IsUnknown) {
+	if w.noting && b.Library != "" && (b.Shape == object.IsInstance || b.Shape == object.IsUnknown) {
 		w.note(&w.notes.calls, b.Library+"."+name)
 	}
 }
 
-// libraryMethod notes a call of such a method. Those of GitPython's "git" are git's own verbs.
+// libraryMethod notes a call of such a method, which may stand for a verb of a program.
 func (w *walk) libraryMethod(b object.Object, callee *syntax.Expression, c *object.Call) {
 	w.libraryMember(b, callee.Text)
-	if holder := callee.Kids[0]; b.Library == "git" && holder.Form == syntax.AttributeForm && holder.Text == "git" {
-		verb := strings.ReplaceAll(callee.Text, "_", "-")
-		w.words(append([]object.Objects{object.TextOf("git"), object.TextOf(verb)}, c.Args...), &object.Call{}, w.at)
+	if b.Library == "" {
+		return
+	}
+	w.wordsTell(b.Library+"."+callee.Text, c)
+	if whole, all := library.OfAll(callee); all {
+		w.libraryMember(b, whole)
+	}
+	holder := ""
+	if callee.Kids[0].Form == syntax.AttributeForm {
+		holder = callee.Kids[0].Text
+	}
+	if d := library.Verb(b.Library, holder, callee.Text); d.Kind != library.DoesNothing {
+		w.runs(d, c)
+	}
+}
+
+// wordsTell notes what the words of a library's call tell of it: that it sends what it is given, or deletes with all that is below.
+func (w *walk) wordsTell(name string, c *object.Call) {
+	if library.SaysSends(name) && c.Tainted().Read {
+		w.feature(value.FeatureSendsFiles)
+	}
+	if deep, sure := object.Truth(c.Keywords["recursive"]); deep && sure && library.SaysDeletes(name) {
+		w.note(&w.notes.calls, "shutil.rmtree")
 	}
 }
 

@@ -84,9 +84,9 @@ func (w *walk) unpacks(folders object.Objects) {
 }
 
 // resolve is what a dotted name such as "os:system" or "os.path.join" stands for.
-func (w *walk) resolve(c *object.Call) object.Objects {
+func (w *walk) resolve(names object.Objects) object.Objects {
 	var out object.Objects
-	for _, n := range c.First() {
+	for _, n := range names {
 		if n.Shape != object.IsString || !object.Literal(n.Text) {
 			w.feature(value.FeatureDynamicImport)
 			w.hide()
@@ -98,6 +98,23 @@ func (w *walk) resolve(c *object.Call) object.Objects {
 		out = out.With(object.SymbolOf(name))
 	}
 	return out
+}
+
+// callsNamed is a call that calls what names stand for. The tests of a project are none of Python's own functions.
+func (w *walk) callsNamed(d library.Behaviour, c *object.Call) {
+	names, _ := c.Arg(d.Skip, d.Name)
+	for _, n := range names {
+		given := object.Objects{n}
+		if n.Shape == object.IsList && !n.Open {
+			given = slices.Concat(n.Items...)
+		}
+		for _, named := range w.resolve(given) {
+			if top, _, _ := strings.Cut(named.Text, "."); library.Standard[top] && top != "test" {
+				w.dynamic()
+			}
+			w.runsModule(named.Text)
+		}
+	}
 }
 
 // makeDict is dict(…).

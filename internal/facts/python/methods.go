@@ -50,10 +50,12 @@ func (w *walk) knownMethod(b object.Object, name string, c *object.Call) (object
 	if b.Shape != object.IsInstance && b.Shape != object.IsUnknown && b.Shape != object.IsFile || strings.HasPrefix(b.Text, ".") {
 		return nil, false
 	}
-	if d, ok := library.Behaviours()[b.Text+"."+name]; ok && b.Shape == object.IsInstance {
-		c.Name = b.Text + "." + name
-		w.note(&w.notes.calls, c.Name)
-		return w.do(d, c), true
+	if b.Shape == object.IsInstance {
+		if d, ok := library.Behaviours()[b.Text+"."+name]; ok {
+			c.Name = b.Text + "." + name
+			w.note(&w.notes.calls, c.Name)
+			return w.do(d, c), true
+		}
 	}
 	if d, ok := library.Behaviours()["*."+name]; ok && len(w.methods[name]) == 0 {
 		w.note(&w.notes.calls, name)
@@ -127,7 +129,7 @@ func (w *walk) ownMethod(b object.Object, callee *syntax.Expression, c *object.C
 	w.supposeMethod(b, callee.Text, c, own)
 	changes := b.Changeable() && object.ByMethod(b.Shape, callee.Text, c.Args).Kind != object.Unknown
 	if !own && !changes && !library.LookingMethods[callee.Text] {
-		w.handOn(&object.Call{Args: c.Args, Keywords: c.Keywords, Self: c.Self})
+		w.handOn("", c)
 	}
 	if callee.Text == "__setattr__" {
 		w.attributesChange()
@@ -156,6 +158,9 @@ func (w *walk) mutate(base object.Objects, name string, c *object.Call) {
 
 // objectMethod notes what methods of well-known objects do.
 func (w *walk) objectMethod(b object.Object, name string, c *object.Call) {
+	if !w.noting {
+		return
+	}
 	last := b.Text[strings.LastIndexByte(b.Text, '.')+1:]
 	if last != "" && last[0] >= 'A' && last[0] <= 'Z' || b.Text == "socket.socket" {
 		w.note(&w.notes.calls, c.Name)

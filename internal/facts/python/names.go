@@ -28,13 +28,13 @@ func (w *walk) program(body []*syntax.Statement) {
 	for i := range maxWalks {
 		w.settling, w.named = i > maxWalks/2, i > 0
 		w.once(top, body)
-		if !w.grew && w.named || w.exhausted {
+		if !w.grew && (w.named || !w.early) || w.exhausted {
 			break
 		}
 	}
 	// What still changes is not known.
 	changes := w.grew
-	w.noting = true
+	w.noting, w.named = true, true
 	w.once(top, body)
 	if changes || w.exhausted {
 		w.hide()
@@ -165,7 +165,7 @@ func (w *walk) augment(op string, target *syntax.Expression, vs object.Objects) 
 func (w *walk) assign(target *syntax.Expression, vs object.Objects, from *syntax.Expression) {
 	switch target.Form {
 	case syntax.NameForm:
-		if w.loops > 0 && from != nil && mentions(from, target.Text, 0) {
+		if w.loops > 0 && from != nil && syntax.Mentions(from, target.Text, 0) {
 			vs = vs.With(object.Hidden(target.Text, vs.Tainted()))
 		}
 		w.set(target.Text, object.Named(vs, target.Text))
@@ -193,17 +193,6 @@ func nameOf(e *syntax.Expression) string {
 		return e.Text
 	}
 	return "value"
-}
-
-// mentions says whether an expression reads a name.
-func mentions(e *syntax.Expression, name string, depth int) bool {
-	if e == nil || depth > syntax.MaxDepth {
-		return false
-	}
-	if e.Form == syntax.NameForm && e.Text == name {
-		return true
-	}
-	return slices.ContainsFunc(e.Kids, func(kid *syntax.Expression) bool { return mentions(kid, name, depth+1) })
 }
 
 func (w *walk) variable(sc *object.Scope, name string) *object.Variable {

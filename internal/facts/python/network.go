@@ -1,7 +1,6 @@
 package python
 
 import (
-	"net/url"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
@@ -11,6 +10,9 @@ import (
 
 // network notes the hosts that a call names.
 func (w *walk) network(c *object.Call) {
+	if !w.noting {
+		return
+	}
 	for _, key := range []string{"host", "hostname", "server"} {
 		w.noteHosts(c.Keywords[key])
 	}
@@ -41,22 +43,10 @@ func (w *walk) doors(c *object.Call) {
 			case found && scheme == "file":
 				w.reads(object.Objects{v})
 			case found && (scheme == "http+unix" || scheme == "unix"):
-				w.writes(object.TextOf(socketOf(rest)))
+				w.writes(object.TextOf(object.SocketOf(rest)))
 			}
 		}
 	}
-}
-
-// socketOf is the path in the address of a socket, such as //%2Frun%2Fx.sock/info.
-func socketOf(rest string) string {
-	rest = strings.TrimPrefix(rest, "//")
-	if strings.Contains(rest, "%2") {
-		rest, _, _ = strings.Cut(rest, "/")
-	}
-	if plain, err := url.PathUnescape(rest); err == nil {
-		rest = plain
-	}
-	return rest
 }
 
 func (w *walk) noteHosts(vs object.Objects) {

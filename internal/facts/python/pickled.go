@@ -10,60 +10,55 @@ import (
 // loadsObjects is a call that makes objects of bytes, which run what they name. Bytes that the program or its project made are the
 // project's own code.
 func (w *walk) loadsObjects(d library.Behaviour, c *object.Call) object.Objects {
-	w.handOn(c)
+	w.handOn(c.Name, c)
 	from, _ := c.Arg(d.Skip, d.Name)
 	w.reads(from)
 	unless, sure := object.Truth(c.Keywords[d.Unless])
 	_, given := c.Keywords[d.Unless]
 	when, certain := object.Truth(c.Keywords[d.When])
-	switch {
-	case d.Unless != "" && (!given || unless && sure), d.When != "" && certain && !when:
-	default:
-		w.unpickle(from, strings.HasSuffix(c.Name, "loads"))
+	if !(given && unless && sure) && (d.When == "" || when || !certain) {
+		w.runsTainted(from.Tainted())
+		for _, v := range from {
+			// Newer versions of a loader that can be told to be safe are so by themselves.
+			if own, others := w.provenance(v, strings.HasSuffix(c.Name, "loads")); others || !own && (d.Unless == "" || given) {
+				w.dynamic()
+			}
+		}
 	}
 	return object.Hidden("value", c.Tainted())
 }
 
-func (w *walk) unpickle(from object.Objects, bytes bool) {
-	w.runsTainted(from.Tainted())
-	for _, v := range from {
-		if !w.ownBytes(v, bytes) {
-			w.dynamic()
-		}
-	}
-}
-
-// ownBytes says that the program made the bytes of a value, or that they are those of a file that the program or its project
-// made. A text is the path of a file, or bytes.
-func (w *walk) ownBytes(v object.Object, bytes bool) bool {
-	if v.Fetched || v.Decoded {
-		return false
-	}
-	if v.Shape == object.IsInstance && strings.HasSuffix(v.Text, ".dumps") {
-		return true
-	}
-	file := v
+// provenance says that the program made the bytes of a value, or that they are those of a file that the program or its project made,
+// and whether they are for certain those of others. A text is the path of a file, or bytes.
+func (w *walk) provenance(v object.Object, bytes bool) (own, others bool) {
+	file := v.Text
 	switch {
+	case v.Fetched || v.Decoded:
+		return false, true
+	case v.Shape == object.IsInstance && strings.HasSuffix(v.Text, ".dumps"):
+		return true, false
 	case v.Shape == object.IsString && bytes:
-		return false
+		return false, false
 	case v.File != "":
-		file = object.Object{Shape: object.IsString, Text: v.File}
+		file = v.File
 	case v.Shape != object.IsString && v.Shape != object.IsPath && v.Shape != object.IsFile:
-		return false
+		return false, false
 	}
-	file.Shape = object.IsString
-	p := w.path(file.Text)
+	if file == "" || strings.HasPrefix(file, object.HoleStart) || strings.HasPrefix(file, object.VariableHole) {
+		return false, false
+	}
+	p := w.path(file)
 	if _, made := w.notes.contents[p]; made && !w.notes.fetched[p] {
-		return true
+		return true, false
 	}
-	return !w.notes.fetched[p] && file.Text != "" && !strings.HasPrefix(file.Text, object.HoleStart) &&
-		!strings.HasPrefix(file.Text, object.VariableHole) && !strings.HasPrefix(p, "..") && !strings.Contains(p, "://") &&
-		!w.outsideProject(file)
+	others = w.notes.fetched[p] || strings.HasPrefix(p, "..") || strings.Contains(file, "://") ||
+		w.outsideProject(object.Object{Shape: object.IsString, Text: p})
+	return !others, others
 }
 
 // loadsYAML is a call that makes objects of a text, which run what they name where the loader lets them.
 func (w *walk) loadsYAML(d library.Behaviour, c *object.Call) object.Objects {
-	w.handOn(c)
+	w.handOn(c.Name, c)
 	text, _ := c.Arg(0, "stream")
 	loader, _ := c.Arg(1, "Loader")
 	unsafe := d.Name == "unsafe"
@@ -81,9 +76,11 @@ func (w *walk) loadsYAML(d library.Behaviour, c *object.Call) object.Objects {
 			if strings.Contains(v.Text, "!!python/") || strings.Contains(v.Text, "tag:yaml.org,2002:python/") {
 				w.dynamic()
 			}
-		case unsafe && !w.ownBytes(v, true), v.Fetched, v.Decoded:
-			w.runsTainted(v.Taint)
-			w.dynamic()
+		case unsafe || v.Fetched || v.Decoded:
+			if own, _ := w.provenance(v, true); !own {
+				w.runsTainted(v.Taint)
+				w.dynamic()
+			}
 		}
 	}
 	return object.Hidden("value", c.Tainted())

@@ -10,6 +10,7 @@
 package python
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -29,12 +30,15 @@ const (
 // shell texts that it runs are read by shell.
 func Read(source string, at value.Place, shell func(text string, at value.Place) value.Command) value.Code {
 	if len(source) > value.MaxText || at.Level > value.MaxLevel || !utf8.ValidString(source) || strings.ContainsRune(source, 0) ||
-		!readsAsItStands(source) {
+		!syntax.ReadsAsItStands(source) {
 		return unreadCode()
 	}
 	program, err := syntax.Parse(source)
 	if err != nil {
-		return unreadCode()
+		c := unreadCode()
+		c.Parsed = at.Fresh && errors.Is(err, syntax.ErrRefused) // nothing of it runs in an interpreter that is given all of it
+		c.Complete = c.Parsed
+		return c
 	}
 	w := newWalk(at, shell)
 	w.program(program.Body)

@@ -17,7 +17,7 @@ func (w *walk) runs(d library.Behaviour, c *object.Call) {
 		at.Workdir = w.cwd(cwd)
 		at.Astray = at.Workdir == "" && (w.at.Workdir != "" || w.at.Astray || !object.IsNone(cwd))
 	}
-	for name, vs := range c.Keywords {
+	for name, vs := range c.Named() {
 		if name != "env" {
 			w.escapeSome(vs)
 		}
@@ -45,7 +45,11 @@ func (w *walk) runs(d library.Behaviour, c *object.Call) {
 		}
 		w.words([]object.Objects{object.TextOf("python3"), file}, c, at)
 	case library.DoesRunNamed:
-		w.words(append([]object.Objects{object.TextOf(d.Name)}, c.Args...), c, at)
+		var words []object.Objects
+		for _, word := range strings.Fields(d.Name) {
+			words = append(words, object.TextOf(word))
+		}
+		w.words(slices.Concat(words, c.Options(d.Operand), c.Args), &object.Call{Args: c.Args}, at)
 	case library.DoesRunPath:
 		w.programAndList(c, d.Skip, at)
 	case library.DoesRunPathRest:
@@ -170,6 +174,9 @@ func (w *walk) words(items []object.Objects, c *object.Call, at value.Place) {
 				word = item[i%len(item)].Str()
 			}
 			words = append(words, word)
+		}
+		if text, meant := object.MeantForShell(words); meant {
+			w.supposeText(c.Name, text)
 		}
 		w.wordsPiece(words, c, at)
 	}

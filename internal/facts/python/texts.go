@@ -14,7 +14,7 @@ func (w *walk) doTexts(d library.Behaviour, c *object.Call) object.Objects {
 			w.escape(vs)
 		}
 	}
-	w.handOn(c)
+	w.handOn(c.Name, c)
 	switch d.Kind {
 	case library.DoesDecode:
 		return w.decode(d, c)

@@ -153,7 +153,7 @@ func shellText(argv []string) string {
 
 // supposeMethod is suppose for a method, unless it is one of a value that is known or does nothing with its words.
 func (w *walk) supposeMethod(b object.Object, name string, c *object.Call, own bool) {
-	if own || b.Changeable() || library.KeepsWords[name] || library.Lookers[name] {
+	if !w.noting || own || b.Changeable() || library.KeepsWords[name] || library.Lookers[name] {
 		return
 	}
 	switch b.Shape {
@@ -219,6 +219,9 @@ func (w *walk) standsForPath(vs object.Objects) {
 
 // stores notes the paths that the state of a library is given: its functions delete and write what that names.
 func (w *walk) stores(b object.Object, vs object.Objects) {
+	if !w.noting {
+		return
+	}
 	top, _, _ := strings.Cut(b.Text, ".")
 	if top == "" && b.Shape != object.IsUnknown {
 		return

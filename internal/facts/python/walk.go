@@ -40,6 +40,8 @@ type walk struct {
 	grew  bool
 	// named says that all functions of the program are known by their names.
 	named bool
+	// early says that something was not taken for changed because they are not.
+	early bool
 	// settling says that what still changes is taken for unknown.
 	settling bool
 	// exhausted says that the program is more than was walked.
@@ -143,7 +145,7 @@ func (w *walk) declareGlobal(s *syntax.Statement) {
 
 // bounded gives up values that hold too much.
 func (w *walk) bounded(vs object.Objects) object.Objects {
-	size := vs.Measured()
+	vs, size := vs.Measured()
 	w.steps += size / 4
 	if size <= object.MaxSize {
 		return vs

@@ -170,6 +170,7 @@ func (a *analysis) command(text string) value.Command {
 		Hosts: value.Sorted(a.Hosts), Reads: value.Sorted(a.Reads), Writes: value.Sorted(a.Writes),
 		Variables: value.Sorted(a.Variables), Features: value.Sorted(a.Features),
 		Assigns: value.Sorted(a.Assigns), Settings: value.Sorted(a.Settings), Loses: value.Sorted(a.Loses), Files: value.Sorted(a.Files),
+		Made: value.Sorted(a.Made), Sources: value.Sorted(a.Sources),
 		Opens: a.Dependencies(), Code: a.Code,
 	}
 }

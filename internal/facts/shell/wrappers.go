@@ -25,6 +25,9 @@ func (a *analysis) wrapper(name string, inv *call.Invocation, args *call.Argumen
 	if p.Wraps == programs.ShellTexts {
 		a.runShellTexts(name, inv)
 	}
+	if debugs(p, args) {
+		return a.Inner(name, inv, args.Operands), true
+	}
 	if r, ok := a.behind(name, p, inv); ok {
 		return r, true
 	}
@@ -46,6 +49,13 @@ func (a *analysis) wrapper(name string, inv *call.Invocation, args *call.Argumen
 		return a.launch(name, inv, inv.Argv[1:])
 	}
 	return call.Result{}, false
+}
+
+// debugs says that a text of a debugger's own commands runs the program that its first operand names.
+func debugs(p *programs.Program, args *call.Arguments) bool {
+	return p.Debugs.Regexp != nil && slices.ContainsFunc(args.Options, func(o call.Option) bool {
+		return slices.Contains(p.Texts, o.Name) && p.Debugs.MatchString(o.Value.Text)
+	})
 }
 
 // behind runs what stands behind an option that ends a program's own words. One that follows another option may be the value of

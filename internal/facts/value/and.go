@@ -20,6 +20,8 @@ func (c Command) And(o Command) Command {
 	c.Settings = Sorted(slices.Concat(c.Settings, o.Settings))
 	c.Loses = Sorted(slices.Concat(c.Loses, o.Loses))
 	c.Files = Sorted(slices.Concat(c.Files, o.Files))
+	c.Made = Sorted(slices.Concat(c.Made, o.Made))
+	c.Sources = Sorted(slices.Concat(c.Sources, o.Sources))
 	c.Opens = Sorted(slices.Concat(c.Opens, o.Opens))
 	switch {
 	case c.Supposed == nil:

@@ -47,6 +47,9 @@ type Command struct {
 	// for the file system to follow, "~" the home folder. Where the text does not tell, a
 	// path holds "$" or a wildcard, or starts with "\~": such a file cannot be known.
 	Files []string `json:"-"`
+	// Made are those of Files that the text itself fills, and Sources the files of which it makes those, but for what it compiles.
+	Made    []string `json:"-"`
+	Sources []string `json:"-"`
 	// Opens are the paths, spelt as in Files, of other files by which the text may come to
 	// mean something else: those that programs look for by a name in folders that the text
 	// chooses, and, where the text is not complete, each whose content it reads.
@@ -124,7 +127,8 @@ type Code struct {
 	Settings []string `json:"settings"`
 	Loses    []string `json:"loses"`
 	// Features: "dynamic_exec", "dynamic_import", "ctypes", "decode_and_run", "download_and_run", "network",
-	// "fork_bomb", "kills_everything", "widens_permissions", "sets_setuid", "sends_environment", "sends_files", "shows_environment".
+	// "fork_bomb", "kills_everything", "widens_permissions", "sets_setuid", "sends_environment", "sends_files", "shows_environment",
+	// "sends_machine", "tries_passwords", "sweeps_hosts".
 	Features []string `json:"features"`
 	// Command is the shell text it gives to os.system, subprocess and the like,
 	// all of it joined by newlines and analysed; nil if there is none.
@@ -138,5 +142,5 @@ type Code struct {
 func UnreadText(text string) Command {
 	none := []string{}
 	return Command{Text: text, Programs: none, Calls: []Call{}, Hosts: none, Reads: none, Writes: none,
-		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none, Opens: none}
+		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none, Made: none, Sources: none, Opens: none}
 }

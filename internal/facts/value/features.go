@@ -44,8 +44,15 @@ const (
 	FeatureSendsFiles        = "sends_files"
 	// FeatureShowsEnvironment: the environment, or a secret of it by its name, is printed.
 	FeatureShowsEnvironment = "shows_environment"
+	// FeatureSendsMachine: what describes the machine or its user goes to another host.
+	FeatureSendsMachine = "sends_machine"
+	// FeatureTriesPasswords: passwords of a file are tried one after another.
+	FeatureTriesPasswords = "tries_passwords"
+	// FeatureSweepsHosts: the addresses of a network are tried one after another.
+	FeatureSweepsHosts = "sweeps_hosts"
 )
 
 // OfEveryText are those that count in a shell text that runs the program, too.
 var OfEveryText = map[string]bool{FeatureKillsEverything: true, FeatureWidensPermissions: true, FeatureSetsSetuid: true,
-	FeatureSendsEnvironment: true, FeatureSendsFiles: true, FeatureShowsEnvironment: true, FeatureForkBomb: true}
+	FeatureSendsEnvironment: true, FeatureSendsFiles: true, FeatureShowsEnvironment: true, FeatureForkBomb: true,
+	FeatureSendsMachine: true, FeatureTriesPasswords: true, FeatureSweepsHosts: true}

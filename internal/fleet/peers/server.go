@@ -119,7 +119,7 @@ func (r *Router) serveExecute(w http.ResponseWriter, q *http.Request) {
 	var news func(bailiff.Progress)
 	if message.Stream {
 		news = func(p bailiff.Progress) {
-			if p.Say != nil { // no line of a client reaches a server here
+			if p.Say != nil || p.Outlet != nil { // no line of a client reaches a server here
 				cancel()
 				return
 			}

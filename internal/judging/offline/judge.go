@@ -48,6 +48,7 @@ func Over(ctx context.Context, cfg *config.Config, policies *pdp.PDP) (*Judge, e
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts,
 		Sandboxes: counts, Readiness: counts,
 		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{},
+		Projects: blank[ledger.Project]{},
 		Backends: plannedBackends(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
 	if err != nil {
 		return nil, err

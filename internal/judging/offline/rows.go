@@ -81,22 +81,16 @@ func (j *RowJudge) Judge(ctx context.Context, row rows.Row) rows.Verdict {
 			v.Rules = append(v.Rules, reason.Rule)
 		}
 	}
-	v.Sights = sights(d)
+	isOther := func(rule string) bool { return !isOfSight(rule) }
+	if !j.backends[req.Backend].Isolated && d.Outcome != bailiff.Deny && !slices.ContainsFunc(v.Rules, isOther) {
+		v.Sights = judged.Unknown
+	}
 	return v
 }
 
-// sights are the programs for which alone a request is asked about, since nothing knows them.
-func sights(d bailiff.Decision) (programs []string) {
-	if d.Outcome != bailiff.Ask {
-		return nil
-	}
-	for _, reason := range d.Reasons() {
-		if reason.Rule != bailiff.RunsUnknownProgram {
-			return nil
-		}
-		programs = append(programs, reason.Match)
-	}
-	return programs
+// isOfSight says that a rule asks since no table knows a program.
+func isOfSight(rule string) bool {
+	return rule == bailiff.RunsUnknownProgram || rule == bailiff.CallsUnsoughtProgram
 }
 
 // isUnparsed says whether the reader of a text did not understand it.

@@ -95,10 +95,10 @@ func TestAReportStaysSmallWhateverALogHolds(t *testing.T) {
 	sums := newTally(false)
 	for i := range many {
 		n := strconv.Itoa(i)
-		sums.addAll([]finding{{verdict: verdict{Was: judgement{Decision: allowed(nil)}, Now: judgement{Decision: allowed(nil)},
+		sums.addOne(finding{verdict: verdict{Was: judgement{Decision: allowed(nil)}, Now: judgement{Decision: allowed(nil)},
 			asked: api.LineInput{Session: bailiff.Session{Platform: "telegram", UserID: n}},
 			Differences: []api.Difference{difference("backend.image", n, n+"b", api.Sideways),
-				difference("rules", "", "a", api.Sideways)}}}})
+				difference("rules", "", "a", api.Sideways)}}})
 	}
 	r := sums.report()
 	rules := r.Changes[slices.IndexFunc(r.Changes, func(c Change) bool { return c.What == "rules" })]

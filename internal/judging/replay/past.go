@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -50,6 +49,7 @@ const (
 	skippedMasked     = "masked"     // not all of it is in the log
 	skippedBailiff    = "bailiff"    // bailiff itself decided, or an operator
 	skippedUnreadable = "unreadable" // it is no event at all
+	skippedEarlier    = "earlier"    // it was decided before the time that was asked for
 )
 
 // parse reads a line. If it is not to be judged, skip says why.
@@ -125,9 +125,4 @@ func destinationOf(input []byte) string {
 	_ = json.Unmarshal(input, &asked) // else there is nothing to say
 	c := asked.Connection
 	return strings.TrimSpace(fmt.Sprintf("%s %s://%s:%d%s", c.Method, c.Protocol, c.Host, c.Port, c.Path))
-}
-
-// user names who asked, as far as the log knows.
-func user(asked api.LineInput) string {
-	return asked.Session.Platform + "/" + cmp.Or(asked.Session.UserID, asked.Session.UserName, "unknown")
 }

@@ -32,8 +32,7 @@ package replay
 import (
 	"context"
 	"errors"
-	"runtime"
-	"sync"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
@@ -55,86 +54,17 @@ type Trial struct {
 	// Against are those to compare with; nil means what was logged.
 	Against Judge
 	Floor   Floor
+	// Since leaves out what was decided before.
+	Since time.Time
 }
 
 // Run judges what the logs at the paths hold: files, folders of segments or state
 // folders. That none of it could be judged is an error.
 func (t Trial) Run(ctx context.Context, paths []string) (Report, error) {
 	tally := newTally(t.Against != nil)
-	batches := make(chan *batch, runtime.GOMAXPROCS(0))
-	inOrder := make(chan *batch, runtime.GOMAXPROCS(0))
-	var judging, counting sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		judging.Go(func() {
-			for b := range batches {
-				b.judge(ctx, t)
-			}
-		})
-	}
-	counting.Go(func() {
-		for b := range inOrder {
-			<-b.judged
-			tally.addAll(b.findings)
-		}
-	})
-	err := read(ctx, paths, func(b *batch) {
-		inOrder <- b
-		batches <- b
-	})
-	close(batches)
-	close(inOrder)
-	judging.Wait()
-	counting.Wait()
-	if err == nil {
-		err = ctx.Err()
-	}
+	err := audit.Map(ctx, paths, func(at audit.Place, text []byte) finding { return t.try(ctx, at, text) }, tally.addOne)
 	if err == nil && tally.Judged == 0 {
 		err = errors.New("none of the log could be judged: " + tally.skippedText())
 	}
 	return tally.report(), err
-}
-
-// A batch is at most so many lines and, but for a longer line, bytes.
-const (
-	batchLines = 64
-	batchBytes = 1 << 20
-)
-
-// batch is a stretch of a log on its way through the judges.
-type batch struct {
-	lines    []line
-	size     int
-	findings []finding
-	judged   chan struct{} // closed when they are
-}
-
-type line struct {
-	file   string
-	number int
-	text   []byte
-}
-
-func newBatch() *batch { return &batch{judged: make(chan struct{})} }
-
-// read hands on the logs in batches.
-func read(ctx context.Context, paths []string, give func(*batch)) error {
-	next := newBatch()
-	err := audit.Read(ctx, paths, func(file string, number int, text []byte) error {
-		next.lines = append(next.lines, line{file, number, append([]byte(nil), text...)})
-		if next.size += len(text); len(next.lines) == batchLines || next.size >= batchBytes {
-			give(next)
-			next = newBatch()
-		}
-		return nil
-	})
-	give(next)
-	return err
-}
-
-func (b *batch) judge(ctx context.Context, t Trial) {
-	defer close(b.judged)
-	for _, l := range b.lines {
-		b.findings = append(b.findings, t.try(ctx, l))
-	}
-	b.lines = nil
 }

@@ -93,5 +93,6 @@ func (s Skip) String() string {
 		skippedMasked:     "masked",
 		skippedBailiff:    "decided by bailiff itself or an operator",
 		skippedUnreadable: "that cannot be read",
+		skippedEarlier:    "of before",
 	}[s.Why])
 }

@@ -39,20 +39,18 @@ func newTally(against bool) *tally {
 	return &tally{against: against, changes: map[string]*sum{}, shifts: map[[2]bailiff.Outcome]int{}, skips: map[string]*Skip{}}
 }
 
-func (t *tally) addAll(findings []finding) {
-	for _, f := range findings {
-		if f.skip != "" {
-			t.skip(f)
-			continue
-		}
-		t.add(f)
+func (t *tally) addOne(f finding) {
+	if f.skip != "" {
+		t.skip(f)
+		return
 	}
+	t.add(f)
 }
 
 func (t *tally) skip(f finding) {
 	s := t.skips[f.skip]
 	if s == nil {
-		s = &Skip{Why: f.skip, File: f.file, Line: f.number}
+		s = &Skip{Why: f.skip, File: f.File, Line: f.Number}
 		t.skips[f.skip] = s
 	}
 	s.Lines++
@@ -123,7 +121,7 @@ func (v verdict) stricter() bailiff.Decision {
 
 func (s *sum) add(f finding) {
 	s.Decisions++
-	who := user(f.asked)
+	who := api.Requester(f.asked.Session)
 	if !s.users[who] && len(s.users) < maxUsers {
 		s.users[who] = true
 		s.UserCount++
@@ -137,7 +135,7 @@ func (s *sum) add(f finding) {
 }
 
 func (f finding) example() Example {
-	e := Example{DecisionID: f.id, Time: f.time, User: user(f.asked), Tool: string(f.asked.Tool),
+	e := Example{DecisionID: f.id, Time: f.time, User: api.Requester(f.asked.Session), Tool: string(f.asked.Tool),
 		Text: f.about}
 	if reasons := f.stricter().Reasons(); len(reasons) > 0 {
 		e.Message = reasons[0].Message

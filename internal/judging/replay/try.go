@@ -7,11 +7,12 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/internal/record/audit"
 )
 
 // finding is what came of one line.
 type finding struct {
-	line
+	audit.Place
 	// skip is why it was not judged; then nothing else is set.
 	skip string
 	time time.Time
@@ -29,21 +30,23 @@ type verdict struct {
 }
 
 // try judges one line anew.
-func (t Trial) try(ctx context.Context, l line) finding {
-	e, skip := parse(l.text)
+func (t Trial) try(ctx context.Context, at audit.Place, text []byte) finding {
+	e, skip := parse(text)
 	was := past{ID: e.DecisionID, Time: e.Timestamp, Input: e.Input, Connection: isConnection(e)}
 	if skip == "" && t.Against == nil {
 		was.Result, skip = resultOf(e)
 	}
-	l.text = nil
+	if skip != skippedUnreadable && e.Timestamp.Before(t.Since) {
+		skip = skippedEarlier
+	}
 	if skip != "" {
-		return finding{line: l, skip: skip}
+		return finding{Place: at, skip: skip}
 	}
 	v, err := t.compare(ctx, was)
 	if err != nil {
-		return finding{line: l, skip: skippedUnreadable}
+		return finding{Place: at, skip: skippedUnreadable}
 	}
-	return finding{line: l, time: was.Time, verdict: v}
+	return finding{Place: at, time: was.Time, verdict: v}
 }
 
 // compare says what other policies make of one past decision. An error says that its input document is

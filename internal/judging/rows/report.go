@@ -22,19 +22,19 @@ type Report struct {
 	// Dangerous rows want ask or deny, Harmless ones allow.
 	Dangerous int `json:"dangerous"`
 	Harmless  int `json:"harmless"`
-	// FirstSights are the rows that are asked about only since nothing knows a program of theirs, if there are such.
+	// FirstSights are the rows of which nothing but their programs, which no table knows, is to be asked about, if there are such.
 	FirstSights *FirstSights `json:"first_sights,omitempty"`
 	// Faults are the rows of which the policies gave no decision, and Fault is the first one's.
 	Faults int    `json:"faults,omitempty"`
 	Fault  string `json:"fault,omitempty"`
 	// Revision is that of the policies.
 	Revision string `json:"revision"`
-	// Shown are the wrong ones, if they were asked for.
+	// Shown are the wrong ones, or those of first sights, if they were asked for.
 	Shown []Judged `json:"shown,omitempty"`
 }
 
-// FirstSights counts rows that are asked about only since nothing knows a program of theirs. Once are those that name one which no row
-// before did: an operator who is asked about a program once is asked for these. Harmless ones want allow.
+// FirstSights counts rows of which nothing but their programs, which no table knows, is to be asked about. Once are those that name one
+// which no row before did: an operator who is asked about a program once is asked for these. Harmless ones want allow.
 type FirstSights struct {
 	Rows     int `json:"rows"`
 	Once     int `json:"once"`
@@ -73,6 +73,8 @@ type Judged struct {
 	Want    Want            `json:"want"`
 	Outcome bailiff.Outcome `json:"outcome"`
 	Rules   []string        `json:"rules"`
+	// Sights are the programs that no table knows, where nothing else of the row is to be asked about.
+	Sights []string `json:"sights,omitempty"`
 	// Wrong is "through" or "false", empty where the row is decided as it wants.
 	Wrong string `json:"wrong,omitempty"`
 }
@@ -82,6 +84,9 @@ const (
 	Through = "through"
 	False   = "false"
 )
+
+// Sights has the rows shown that count as first sights.
+const Sights = "sights"
 
 // wrong says how an outcome is wrong.
 func wrong(want Want, outcome bailiff.Outcome) string {
@@ -131,8 +136,9 @@ func (t *tally) add(file string, row Row, v Verdict) {
 	}
 	t.see(row.Want, v.Sights)
 	t.took = append(t.took, float64(v.Took.Microseconds())/1000)
-	if is != "" && is == t.show {
-		t.report.Shown = append(t.report.Shown, Judged{file, row.ID, row.Group, row.Tool, row.Text, row.Want, v.Outcome, v.Rules, is})
+	if is != "" && is == t.show || len(v.Sights) > 0 && t.show == Sights {
+		t.report.Shown = append(t.report.Shown, Judged{file, row.ID, row.Group, row.Tool, row.Text,
+			row.Want, v.Outcome, v.Rules, v.Sights, is})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -26,6 +27,9 @@ func (echoing) Judge(_ context.Context, row Row) Verdict {
 	outcome, rule, _ := strings.Cut(row.Text, " ")
 	v := Verdict{Outcome: bailiff.Deny, Rules: strings.Fields(rule), Revision: "r", Unparsed: row.Tool == bailiff.ExecuteCode}
 	_ = v.Outcome.UnmarshalText([]byte(outcome))
+	if programs, isSight := strings.CutPrefix(rule, "sees "); isSight {
+		v.Rules, v.Sights = nil, strings.Fields(programs)
+	}
 	if rule == "fault" {
 		v.Fault = errors.New("torn")
 	}
@@ -75,6 +79,19 @@ func TestRowsAreGroupedByAKeyOfTheirOwn(t *testing.T) {
 	}
 	if !reflect.DeepEqual(names, []string{"", "7", "T1"}) {
 		t.Errorf("groups are %q", names)
+	}
+}
+
+func TestFirstSightsAreCountedOnceForEachProgram(t *testing.T) {
+	t.Parallel()
+	got := judged(t, &Run{Judge: echoing{}, Show: Sights}, `{"id":"a/1","tool":"terminal","text":"allow sees x y","want":"allow"}
+{"id":"a/2","tool":"terminal","text":"allow sees y","want":"ask"}
+{"id":"a/3","tool":"terminal","text":"allow","want":"ask"}`)
+	if got.FirstSights == nil || *got.FirstSights != (FirstSights{Rows: 2, Once: 1, Harmless: 1}) {
+		t.Errorf("first sights are %+v, want 2 rows, 1 once, 1 that wants allow", got.FirstSights)
+	}
+	if len(got.Shown) != 2 || got.Shown[1].ID != "a/2" || !slices.Equal(got.Shown[0].Sights, []string{"x", "y"}) {
+		t.Errorf("shown are %+v, want the rows a/1 and a/2 with their programs", got.Shown)
 	}
 }
 

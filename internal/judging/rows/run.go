@@ -17,7 +17,7 @@ type Verdict struct {
 	Rules    []string
 	Revision string
 	Unparsed bool
-	// Sights are the programs that nothing knows, where the row is asked about only for them.
+	// Sights are the programs that no table knows, where nothing else of the row is to be asked about.
 	Sights []string
 	// Fault is why the policies gave no decision; the outcome is then a denial.
 	Fault error
@@ -38,7 +38,7 @@ type Run struct {
 	GroupBy string
 	// Labels say what is wanted of rows that do not say it themselves.
 	Labels Labels
-	// Show keeps the rows that are wrong in this way, [Through] or [False].
+	// Show keeps the rows that are wrong in this way, [Through] or [False], or the first sights, [Sights].
 	Show string
 
 	tally *tally

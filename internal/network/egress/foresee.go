@@ -17,6 +17,28 @@ type Foreseer struct {
 	Hosts map[string]netip.Addr
 }
 
+// Foreseer foresees by what holds for the next connection.
+func (p *Proxy) Foreseer() Foreseer {
+	now := p.now.Load().config
+	return Foreseer{Judge: now.Judge, Floor: now.Floor}
+}
+
+// Forbidden is why a program of this machine may not reach a host that the policies let it reach; nil if it may. The name is looked
+// up as for a sandbox, and each of its addresses checked.
+func (p *Proxy) Forbidden(ctx context.Context, to reach.Target, private bool) *bailiff.Reason {
+	ctx, cancel := context.WithTimeout(ctx, stepTime)
+	defer cancel()
+	now := Proxy{config: p.now.Load().config}
+	addresses, err := now.resolve(ctx, to.Host)
+	if err == nil {
+		err = now.config.Floor.CheckAll(addresses, to.Port, private)
+	}
+	if err == nil {
+		return nil
+	}
+	return failure(bailiff.Connection{}, err).reason()
+}
+
 // Tunnel foresees a connection, and says in which way the program would speak.
 func (f Foreseer) Tunnel(ctx context.Context, to reach.Target, of bailiff.Connection) (bailiff.Connection, bailiff.ConnectionJudgement) {
 	ways := tunnels(to, "connect", of)
@@ -75,5 +97,9 @@ func (f Foreseer) withFloor(c bailiff.Connection, to reach.Target, judged bailif
 }
 
 func denial(no *refusal) bailiff.ConnectionJudgement {
-	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{{Rule: no.Rule, Message: no.Message, Instead: no.Instead}}}
+	return bailiff.ConnectionJudgement{Denials: []bailiff.Reason{*no.reason()}}
+}
+
+func (r *refusal) reason() *bailiff.Reason {
+	return &bailiff.Reason{Rule: r.Rule, Message: r.Message, Instead: r.Instead}
 }

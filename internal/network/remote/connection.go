@@ -137,7 +137,7 @@ func (c *connection) leave() { c.host.left(c) }
 
 // open connects from the host to an address.
 func (c *connection) open(ctx context.Context, network, address string) (net.Conn, error) {
-	opened, err := within(ctx, func() (net.Conn, error) { return c.client.Dial(network, address) })
+	opened, err := within(ctx, c.done, func() (net.Conn, error) { return c.client.Dial(network, address) })
 	var refused *ssh.OpenChannelError
 	switch {
 	case err == nil:
@@ -148,8 +148,9 @@ func (c *connection) open(ctx context.Context, network, address string) (net.Con
 	return nil, &unopened{err}
 }
 
-// within does something until the context ends; what is done too late is undone.
-func within[T io.Closer](ctx context.Context, do func() (T, error)) (T, error) {
+// within does something until the context or the connection ends; what is done too late is undone. The library waits for ever
+// for the answer to a channel that it opens after it has told the channels of the end: its first write to a dead line is no error.
+func within[T io.Closer](ctx context.Context, over <-chan struct{}, do func() (T, error)) (T, error) {
 	type result struct {
 		value T
 		err   error
@@ -159,16 +160,18 @@ func within[T io.Closer](ctx context.Context, do func() (T, error)) (T, error) {
 		value, err := do()
 		results <- result{value, err}
 	}()
+	var none T
 	select {
 	case r := <-results:
 		return r.value, r.err
+	case <-over:
+		return none, net.ErrClosed
 	case <-ctx.Done():
 		go func() {
 			if r := <-results; r.err == nil {
 				r.value.Close()
 			}
 		}()
-		var none T
 		return none, ctx.Err()
 	}
 }

@@ -31,7 +31,7 @@ type Process struct {
 
 // start starts a command in a session of its own.
 func (c *connection) start(ctx context.Context, command string) (*Process, error) {
-	session, err := within(ctx, c.client.NewSession)
+	session, err := within(ctx, c.done, c.client.NewSession)
 	if err != nil {
 		return nil, &unopened{err}
 	}
@@ -42,7 +42,7 @@ func (c *connection) start(ctx context.Context, command string) (*Process, error
 		out, err = session.StdoutPipe()
 	}
 	if err == nil {
-		_, err = within(ctx, func() (io.Closer, error) { return session, session.Start(command) })
+		_, err = within(ctx, nil, func() (io.Closer, error) { return session, session.Start(command) })
 	}
 	if err != nil {
 		go session.Close()

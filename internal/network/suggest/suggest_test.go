@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
+	"github.com/bailiff-dev/bailiff/internal/tests/policytest"
 )
 
 const notInTable = `"rule":"egress.not_in_table"`
@@ -140,13 +141,14 @@ func TestSuggestedRowsLetThroughWhatWasRefusedOrApproved(t *testing.T) {
 func TestSuggestedRowsLoadBesideTheShippedPoliciesAndPassTheirTest(t *testing.T) {
 	t.Parallel()
 	backendtest.Long(t)
-	s, folder := suggested(t), t.TempDir()
+	s, folder, shipped := suggested(t), t.TempDir(), t.TempDir()
+	policytest.CopyBeside(t, shipped)
 	for name, text := range map[string]string{"data.yaml": s.Rows, "suggested_test.rego": s.Test} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	policies, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{"../../../policies", folder}, RequireTests: true})
+	policies, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{shipped, folder}, RequireTests: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,8 +163,8 @@ func TestSuggestedRowsLoadBesideTheShippedPoliciesAndPassTheirTest(t *testing.T)
 	if c.Path = "/v1/other"; policies.Connection(t.Context(), c).Outcome != bailiff.Deny {
 		t.Errorf("another path is let through")
 	}
-	if policies, err := pdp.Open(t.Context(), pdp.Config{Paths: []string{"../../../policies", folder + "/suggested_test.rego"},
-		RequireTests: true}); err == nil {
+	alone := pdp.Config{Paths: []string{shipped, folder + "/suggested_test.rego"}, RequireTests: true}
+	if policies, err := pdp.Open(t.Context(), alone); err == nil {
 		t.Errorf("without the rows the test passes: %v", policies.Revision())
 	}
 }

@@ -101,6 +101,7 @@ func (r *reader) approval(t *ast.Term) *bailiff.ApprovalTerms {
 		{"grant_seconds", into(&a.GrantSeconds, r.count)},
 		{"quorum", into(&a.Quorum, r.count)},
 		{"patterns", into(&a.Patterns, r.bool)},
+		{"covers_agents", into(&a.CoversAgents, r.bool)},
 	}, "reasons", "scopes", "timeout_seconds", "quorum")
 	return &a
 }

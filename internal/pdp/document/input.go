@@ -23,7 +23,6 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts"
-	programindex "github.com/bailiff-dev/bailiff/internal/facts/programs/index"
 )
 
 // Reading is what there is to know of a request by itself; one of the three is set.
@@ -43,10 +42,10 @@ type Reading struct {
 // Read reads what the text of a request would do; home is the home folder of whom it runs as.
 func Read(req bailiff.Request, at bailiff.Circumstances, home string) Reading {
 	ground := groundOf(at.Ground)
-	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents), Ground: ground}
+	place := facts.Place{Workdir: req.Args.Workdir, Home: home, Contents: contentsOf(at.Contents, at.Ground), Ground: ground}
 	r := read(req, at, place)
 	if command := cmp.Or(r.Command, commandOf(r.Code)); command != nil {
-		r.sights = facts.SightsOf(*command, place, at.Ground.Known)
+		r.sights = facts.SightsOf(*command, place, at.Ground)
 	}
 	return r
 }
@@ -95,15 +94,18 @@ func hasOwnInterpreter(req bailiff.Request, at bailiff.Circumstances) bool {
 	return len(at.Backends) > 0
 }
 
-// contentsOf are the files whose text is judged as part of a request's, by their paths.
-func contentsOf(read []bailiff.Content) *facts.Contents {
+// contentsOf are the files whose text is judged as part of a request's, by their paths. No session made what is known; and where people
+// are asked about the content of a file, its text need tell no more.
+func contentsOf(read []bailiff.Content, found bailiff.Ground) *facts.Contents {
 	if len(read) == 0 {
 		return nil
 	}
 	contents := make(facts.Contents, len(read))
 	for _, c := range read {
-		if c.Kind == bailiff.ContentCompiled && c.Recent { // what it was made of may have been written just now
-			contents[c.Path] = facts.Content{Recent: true}
+		isSettled := slices.Contains(found.Known, c.Path) || slices.Contains(found.Asked, c.Path)
+		c.Recent = c.Recent && !isSettled
+		if c.Kind == bailiff.ContentCompiled && (c.Recent || isSettled) { // what it was made of may have been written just now
+			contents[c.Path] = facts.Content{Recent: c.Recent}
 		}
 		switch c.Kind {
 		case bailiff.ContentText, bailiff.ContentUnread, bailiff.ContentFolder:
@@ -215,12 +217,20 @@ func (r Reading) args(req bailiff.Request) *ast.Term {
 }
 
 func session(s bailiff.Session) *ast.Term {
-	return object(
+	entries := [][2]*ast.Term{
 		item(keyID, text(s.ID)), item(keyPlatform, text(s.Platform)), item(keyChatType, text(s.ChatType)),
 		item(keyChatID, text(s.ChatID)), item(keyThreadID, text(s.ThreadID)), item(keyUserID, text(s.UserID)),
 		item(keyUserName, text(s.UserName)), item(keyProfile, text(s.Profile)),
 		item(keyUnattended, ast.InternedTerm(s.Unattended)),
-	)
+	}
+	if s.Job != "" {
+		entries = append(entries, item(keyJob, text(s.Job)))
+	}
+	if s.Agent.IsSub() {
+		entries = append(entries, item(keyAgent, object(item(keyID, text(s.Agent.ID)), item(keyParent, text(s.Agent.Parent)),
+			item(keyDepth, ast.InternedTerm(s.Agent.Depth)))))
+	}
+	return object(entries...)
 }
 
 func states(backends map[string]bailiff.BackendState) *ast.Term {
@@ -278,8 +288,14 @@ func commandFacts(c facts.Command, sights facts.Sights) *ast.Term {
 	if len(sights.Unknown) > 0 {
 		entries = append(entries, item(keyUnknown, list(sights.Unknown)))
 	}
+	if len(sights.Unsought) > 0 {
+		entries = append(entries, item(keyUnsought, list(sights.Unsought)))
+	}
+	if sights.Held != nil {
+		entries = append(entries, item(keyHeld, named(sights.Held)))
+	}
 	if len(sights.Kinds) > 0 {
-		entries = append(entries, item(keyKinds, kinds(sights.Kinds)))
+		entries = append(entries, item(keyKinds, named(sights.Kinds)))
 	}
 	if c.Code != nil {
 		entries = append(entries, item(keyCode, codeFacts(*c.Code, facts.Sights{})))
@@ -287,11 +303,11 @@ func commandFacts(c facts.Command, sights facts.Sights) *ast.Term {
 	return object(entries...)
 }
 
-// kinds are those that the index of programs has, by name.
-func kinds(of map[string]programindex.Kind) *ast.Term {
+// named are words by names.
+func named[T ~string](of map[string]T) *ast.Term {
 	entries := make([][2]*ast.Term, 0, len(of))
-	for name, kind := range of {
-		entries = append(entries, item(text(name), text(string(kind))))
+	for name, word := range of {
+		entries = append(entries, item(text(name), text(string(word))))
 	}
 	return object(entries...)
 }
@@ -428,5 +444,7 @@ func (r Reading) Opens() []string {
 	return slices.Compact(all)
 }
 
-// Unknown are the programs of the text that nothing knows, spelt as it does.
-func (r Reading) Unknown() []string { return r.sights.Unknown }
+// Unknown are the programs of the text that no table knows, by their names or the paths of their files.
+func (r Reading) Unknown() []string {
+	return append(r.sights.Unknown[:len(r.sights.Unknown):len(r.sights.Unknown)], r.sights.Unsought...)
+}

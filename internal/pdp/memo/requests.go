@@ -39,7 +39,7 @@ type entry struct {
 	files         []string          // that the text runs
 	opens         []string          // by which it may come to mean something else
 	paths         []string          // that the text names
-	unknown       []string          // programs that nothing knows
+	unknown       []string          // programs that no table knows
 	implied       []bailiff.Implied // where its programs find what they run
 	allPaths      bool
 	reaches       bool
@@ -110,7 +110,7 @@ func (k *keyWriter) flag(set bool) {
 
 func (k *keyWriter) args(a bailiff.Args) {
 	for _, s := range [...]string{a.Command, a.Stdin, a.Workdir, a.Code, a.Action, a.ProcessID, a.Data, a.Name, a.Arguments, a.Server,
-		a.Typed.Digest, a.Typed.End} {
+		a.URL, a.Typed.Digest, a.Typed.End} {
 		k.text(s)
 	}
 	k.number(a.Timeout)
@@ -121,10 +121,13 @@ func (k *keyWriter) args(a bailiff.Args) {
 }
 
 func (k *keyWriter) session(s bailiff.Session) {
-	for _, t := range [...]string{s.ID, s.Platform, s.ChatType, s.ChatID, s.ThreadID, s.UserID, s.UserName, s.Profile} {
+	for _, t := range [...]string{s.ID, s.Platform, s.ChatType, s.ChatID, s.ThreadID, s.UserID, s.UserName, s.Profile, s.Job} {
 		k.text(t)
 	}
 	k.flag(s.Unattended)
+	k.text(s.Agent.ID)
+	k.text(s.Agent.Parent)
+	k.number(s.Agent.Depth)
 }
 
 func (k *keyWriter) backends(all map[string]bailiff.BackendState) {
@@ -166,6 +169,9 @@ func (k *keyWriter) ground(g bailiff.Ground) {
 		k.list(l.Targets)
 	}
 	k.list(g.Known)
+	k.flag(g.Sought)
+	k.files(g.Unknown)
+	k.list(g.Asked)
 }
 
 // Recall gives the judgement that is remembered under a key to a request that comes at another time; it is false where there is

@@ -28,6 +28,13 @@ func pathOf(ref ast.Ref) (path dataPath) {
 // name tells paths apart.
 func (p dataPath) name() string { return fmt.Sprintf("%q", []string(p)) }
 
+// isBelow says whether all that is at a path is at or below some of others.
+func (p dataPath) isBelow(others []dataPath) bool {
+	return slices.ContainsFunc(others, func(other dataPath) bool {
+		return len(other) <= len(p) && slices.Equal(other, p[:len(other)])
+	})
+}
+
 // digest is that of what is at a path: the value, or that there is none.
 func (p dataPath) digest(data map[string]any) Key {
 	sum := sha256.New()

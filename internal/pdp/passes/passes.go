@@ -5,10 +5,10 @@
 // the disk ([Memory]).
 //
 // What is promised: the key of a test names all that its evaluation can depend on. That are the rules that it may reach,
-// as they were compiled, where a dynamic reference counts as all that it may reach; the data that these rules name; and
-// the build of the program, with which OPA and its capabilities come. A test that reaches a built-in whose result varies
-// has no key, and neither has one of which a part is of a kind that is not known here. Nothing of it is taken from a
-// file's date, name or place.
+// as they were compiled, where a dynamic reference counts as all that it may reach; the data that these rules name, but
+// for those that a "with" replaces wherever the test comes to them; and the build of the program, with which OPA and its
+// capabilities come. A test that reaches a built-in whose result varies has no key, and neither has one of which a part is
+// of a kind that is not known here. Nothing of it is taken from a file's date, name or place.
 //
 // The file on the disk is sealed with a key of the state folder. A file that is damaged, or is of another build, folder or
 // user, is ignored, so that losing it costs time only. Nothing compiled is kept.

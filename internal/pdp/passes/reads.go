@@ -19,6 +19,7 @@ type Reads struct {
 	rules    map[*ast.Rule]*ruleReads
 	numbered []*ruleReads   // by their numbers
 	paths    map[string]int // the numbers of what rules name of the data, by names
+	places   []dataPath     // the same, by numbers
 	inOrder  []digest       // the rules, and then the data
 }
 
@@ -110,13 +111,56 @@ func (r *Reads) of(rule *ast.Rule, data map[string]any) *ruleReads {
 	for _, path := range d.data {
 		one.data = one.data.withNumber(r.numberOf(path, data))
 	}
+	openly, replaced := r.users(d)
 	for used := range r.compiler.Graph.Dependencies(rule) {
-		one.add(r.of(used.(*ast.Rule), data))
+		used := used.(*ast.Rule)
+		if _, only := replaced[used]; only && !openly[used] {
+			continue
+		}
+		one.add(r.of(used, data))
+	}
+	for used, all := range replaced {
+		for _, paths := range all {
+			one.add(r.without(r.of(used, data), paths))
+		}
 	}
 	if rule.Else != nil {
 		one.add(r.of(rule.Else, data)) // the graph has what it uses as its own
 	}
 	return one
+}
+
+// users are the rules that a rule reaches by its own references: with the data as they are, and with paths of them replaced.
+// A rule without any "with" has none of them: all that the compiler's graph says counts for it.
+func (r *Reads) users(d *digester) (openly map[*ast.Rule]bool, replaced map[*ast.Rule][][]dataPath) {
+	if !d.replaces {
+		return nil, nil
+	}
+	openly, replaced = map[*ast.Rule]bool{}, map[*ast.Rule][][]dataPath{}
+	for _, use := range d.uses {
+		for _, rule := range r.compiler.GetRulesDynamicWithOpts(use.ref, ast.RulesOptions{IncludeHiddenModules: true}) {
+			for ; rule != nil; rule = rule.Else { // the graph has each "else" as a rule
+				if len(use.replaced) == 0 {
+					openly[rule] = true
+					continue
+				}
+				replaced[rule] = append(replaced[rule], use.replaced)
+			}
+		}
+	}
+	return openly, replaced
+}
+
+// without is what a rule reads where paths of the data are replaced.
+func (r *Reads) without(reads *ruleReads, replaced []dataPath) *ruleReads {
+	left := *reads
+	left.data = slices.Clone(reads.data)
+	for n, place := range r.places {
+		if left.data.has(n) && place.isBelow(replaced) {
+			left.data[n/64] &^= 1 << (n % 64)
+		}
+	}
+	return &left
 }
 
 func (r *ruleReads) add(other *ruleReads) {
@@ -131,6 +175,7 @@ func (r *Reads) numberOf(path dataPath, data map[string]any) int {
 	}
 	n := len(r.paths)
 	r.paths[name] = n
+	r.places = append(r.places, path)
 	r.inOrder = append(r.inOrder, digest{n, path.digest(data), true})
 	return n
 }
@@ -140,8 +185,18 @@ func (r *Reads) numberOf(path dataPath, data map[string]any) int {
 type digester struct {
 	sum    hash.Hash
 	locals map[ast.Var]int
-	data   []dataPath
+	data   []dataPath // that are read and not replaced
+	uses   []use
 	varies bool
+
+	replaces bool       // there is a "with"
+	replaced []dataPath // what "with" replaces where the digester is
+}
+
+// use is a reference to data, or to a rule, with the paths of data that are replaced for it.
+type use struct {
+	ref      ast.Ref
+	replaced []dataPath
 }
 
 // These begin what is written of a node, so that no two kinds are written alike.
@@ -210,6 +265,13 @@ func (d *digester) body(body ast.Body) {
 
 func (d *digester) expr(expr *ast.Expr) {
 	d.tag(tagExpr, number(expr.Negated), len(expr.With))
+	outside := d.replaced
+	for _, with := range expr.With {
+		d.replaces = true
+		if path, ok := replacedPath(with.Target); ok {
+			d.replaced = append(slices.Clip(d.replaced), path)
+		}
+	}
 	switch terms := expr.Terms.(type) {
 	case *ast.Term:
 		d.term(terms)
@@ -222,11 +284,29 @@ func (d *digester) expr(expr *ast.Expr) {
 	default:
 		d.varies = true // a kind that is not known here
 	}
+	d.replaced = outside // the values are those of outside
 	for _, with := range expr.With {
 		d.tag(tagWith)
-		d.term(with.Target)
+		d.target(with.Target)
 		d.term(with.Value)
 	}
+}
+
+// target writes what a "with" replaces, which is not read.
+func (d *digester) target(target *ast.Term) {
+	data, uses := len(d.data), len(d.uses)
+	d.term(target)
+	d.data, d.uses = d.data[:data], d.uses[:uses]
+}
+
+// replacedPath is the path of data that a "with" replaces; false where it replaces something else.
+func replacedPath(target *ast.Term) (path dataPath, ok bool) {
+	ref, _ := target.Value.(ast.Ref)
+	if len(ref) == 0 || !ref[0].Equal(ast.DefaultRootDocument) {
+		return nil, false
+	}
+	path = pathOf(ref)
+	return path, len(path) == len(ref)-1
 }
 
 func (d *digester) terms(terms []*ast.Term) {
@@ -327,12 +407,20 @@ func (d *digester) ref(ref ast.Ref) {
 	for n, part := range ref {
 		if name, ok := part.Value.(ast.Var); ok && n == 0 && name.Equal(ast.DefaultRootDocument.Value) {
 			d.text(tagVar, string(name))
-			d.data = append(d.data, pathOf(ref))
+			d.use(ref)
 			continue
 		}
 		d.term(part)
 	}
 	d.varies = d.varies || dependencies.Varies(ref)
+}
+
+// use notes a reference to data or a rule.
+func (d *digester) use(ref ast.Ref) {
+	d.uses = append(d.uses, use{ref, d.replaced})
+	if path := pathOf(ref); !path.isBelow(d.replaced) {
+		d.data = append(d.data, path)
+	}
 }
 
 func number(is bool) int {

@@ -77,7 +77,7 @@ func keys(t *testing.T, modules map[string]string, data string) map[string]Key {
 const data = `{"tables": {"limit": 10, "names": ["a"], "rows": {"a": 1}}}`
 
 func TestAKeyChangesWithWhatTheTestCanRead(t *testing.T) {
-	limited := []string{"test_limit", "test_half", "test_any"}
+	limited := []string{"test_limit", "test_any"}
 	before := keys(t, map[string]string{"p.rego": rules, "p_test.rego": tests}, data)
 	if _, has := before["test_clock"]; has || len(before) != len(all)-1 {
 		t.Fatalf("got keys of %d tests, want all but that of the clock", len(before))
@@ -119,6 +119,53 @@ func TestAKeyChangesWithWhatTheTestCanRead(t *testing.T) {
 			if changed := after[test] != key; changed != wanted[test] {
 				t.Errorf("%s: the key of %s changed: %t, want %t", name, test, changed, wanted[test])
 			}
+		}
+	}
+}
+
+// TestDataThatATestReplacesDoNotMatter has a test read data by a rule, and changes the data.
+func TestDataThatATestReplacesDoNotMatter(t *testing.T) {
+	const rules = `package p
+
+limit := data.tables.limit
+
+row := data.tables.rows[input.row]
+
+chain := 1 if { input.no } else := data.tables.limit
+
+both := [data.tables.limit, count(data.tables)]
+
+same(x) := x
+`
+	for body, reads := range map[string]bool{
+		"p.limit == 10": true,
+		"p.limit == 1 with data.tables.limit as 1":                    false,
+		"p.limit == 1 with data.tables as {\"limit\": 1}":             false,
+		"p.same(p.limit) == 1 with data.tables.limit as 1":            false,
+		"p.chain == 1 with data.tables.limit as 1":                    false,
+		"data.tables.limit == 1 with data.tables.limit as 1":          false,
+		"every x in [1] { p.limit == x } with data.tables.limit as 1": false,
+		"[x | x := p.limit] == [1] with data.tables.limit as 1":       false,
+		"every x in [1] { p.limit == x with data.tables.limit as x }": false,
+		"told(1) == 1":                false,
+		"told(p.limit) == 10":         true,
+		"told(1) == 1; p.limit == 10": true,
+		"p.limit == 1 with data.tables.limit as 1; p.limit == 10":                   true,
+		"p.limit == 10 with data.tables.limit as p.limit":                           true,
+		"p.limit == 10 with data.tables.limit as data.tables.limit":                 true,
+		"p.limit == 10 with data.tables.other as 1":                                 true,
+		"p.limit == 10 with data.tables.limit.more as 1":                            true,
+		"p.both == [1, 3] with data.tables.limit as 1":                              true,
+		"data.p[input.x] == 1 with data.tables.limit as 1":                          true,
+		"x := p.limit; x == 1 with data.tables.limit as 1":                          true,
+		"count([1 | p.limit == 10]) == 1; p.limit == 1 with data.tables.limit as 1": true,
+	} {
+		test := "package p_test\n\nimport data.p\n\ntold(x) := y if {\n\ty := p.limit with data.tables.limit as x\n}\n\n" +
+			"test_limit if { " + body + " }\n"
+		modules := map[string]string{"p.rego": rules, "p_test.rego": test}
+		before, after := keys(t, modules, data), keys(t, modules, `{"tables": {"limit": 11, "names": ["a"], "rows": {"a": 1}}}`)
+		if changed := before["test_limit"] != after["test_limit"]; changed != reads {
+			t.Errorf("%s: its key changed with the limit: %t, want %t", body, changed, reads)
 		}
 	}
 }

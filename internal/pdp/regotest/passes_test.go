@@ -85,7 +85,7 @@ func TestMemoryTellsWhatAFullRunTells(t *testing.T) {
 	known, failing, refused := &passes.Memory{}, 0, 0
 	failures(t, files, known)
 	const seed = 32
-	rounds := backendtest.Rounds(6, 1000)
+	rounds := backendtest.Rounds(3, 1000)
 	for n := range rounds {
 		mutated, what := mutate(rand.New(rand.NewPCG(seed, uint64(n))), files)
 		full, remembered := failures(t, mutated, nil), failures(t, mutated, known)

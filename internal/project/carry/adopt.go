@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -23,12 +24,46 @@ func (r *Repositories) nestedMounts(dir string, u backends.User) []bailiff.Mount
 	if r.run == nil || u.UID != os.Geteuid() {
 		return nil
 	}
-	place := nested.Of(r.state, dir)
-	if err := os.MkdirAll(place.Folder, 0o700); err != nil {
+	kept := nested.Of(r.state, dir)
+	if err := os.MkdirAll(kept.Folder, 0o700); err != nil {
 		r.warn(dir, err)
 		return nil
 	}
-	return []bailiff.Mount{place.Mount()}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.nested[kept.Folder] == nil {
+		r.nested[kept.Folder] = &place{Place: kept, project: dir}
+	}
+	return []bailiff.Mount{kept.Mount()}
+}
+
+// place is where git directories of one project's folder are kept.
+type place struct {
+	nested.Place
+	project string
+	swept   time.Time
+}
+
+// sweepEach is how often it is looked whether anything leads to what is kept.
+const sweepEach = 24 * time.Hour
+
+// sweep removes git directories that commands made in folders that are gone.
+func (r *Repositories) sweep(folders []string) {
+	for _, folder := range folders {
+		r.mu.Lock()
+		p := r.nested[folder]
+		isDue := p != nil && time.Since(p.swept) >= sweepEach
+		if isDue {
+			p.swept = time.Now()
+		}
+		r.mu.Unlock()
+		if !isDue {
+			continue
+		}
+		if err := p.Sweep(p.project, time.Now()); err != nil {
+			r.log.Warn("what is kept of repositories that commands made stays", "error", err)
+		}
+	}
 }
 
 // mostConfig is how many bytes of settings a repository that is copied may have.
@@ -65,7 +100,11 @@ func (r *Repositories) Copy(kept, fresh string) error {
 	if err := r.copyObjects(ctx, kept, fresh); err != nil {
 		return err
 	}
-	return copyState(from, to, private.HashOf(said))
+	if err := copyState(from, to, private.HashOf(said)); err != nil {
+		return err
+	}
+	b := large{from: from.Git, to: to, wrong: map[string]version{}, left: mostLargeBytes}
+	return b.bring(ctx)
 }
 
 // settingsOf are the settings of a kept git directory, as git lists them.

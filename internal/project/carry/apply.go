@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -75,7 +74,12 @@ func (l *Link) apply(ctx context.Context, real repository.Dirs, s *sides, p plan
 // runTo runs a job that says a line once it is prepared, and goes on when it is told one. What has to be done between
 // is its caller's; if that fails, the job ends.
 func (l *Link) runTo(ctx context.Context, j keeper.Job, ready func() error) error {
-	in, tell := io.Pipe()
+	in, tell, err := os.Pipe() // of the system, which no copying waits for: the job may end before it is told anything
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	defer tell.Close()
 	var fault error
 	j.Stdin, j.MaxOutput = in, maxSaid
 	isReady := false
@@ -85,14 +89,12 @@ func (l *Link) runTo(ctx context.Context, j keeper.Job, ready func() error) erro
 		}
 		isReady = true
 		if fault = ready(); fault == nil {
-			go func() { _, _ = io.WriteString(tell, "go\n"); _ = tell.Close() }()
-		} else {
-			_ = tell.CloseWithError(io.EOF)
+			_, _ = tell.WriteString("go\n")
 		}
+		_ = tell.Close()
 		return len(p), nil
 	})
-	err := l.run.Run(ctx, j)
-	_ = in.Close()
+	err = l.run.Run(ctx, j)
 	if fault != nil {
 		return fault
 	}

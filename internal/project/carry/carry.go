@@ -46,6 +46,8 @@ type Link struct {
 	mu sync.Mutex
 	// base is what both sides had when they were last brought in step; nil until it is read.
 	base *base
+	// wrong are files of git-lfs inside whose content is not what their names say.
+	wrong map[string]version
 	// fault ends a step early, in tests.
 	fault func(step string) error
 }

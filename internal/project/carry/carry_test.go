@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/internal/project/keeper"
 )
 
 func TestACommitMadeInsideIsTheUsersAfterTheCommand(t *testing.T) {
@@ -151,6 +154,7 @@ func TestALockOfTheUsersGitHoldsEverythingBackUntilItIsGone(t *testing.T) {
 }
 
 func TestAGitDirectoryThatIsNoLongerWholeIsMadeAnewAndTakesNothingAway(t *testing.T) {
+	backendtest.Starts(t)
 	for name, script := range map[string]string{
 		"emptied": "rm -rf .git/*", "closed": "chmod 000 .git", "head": "echo ref: ../../etc/passwd >.git/HEAD", "link": "ln -sf " +
 			"/etc/passwd .git/HEAD",
@@ -174,6 +178,7 @@ func TestAGitDirectoryThatIsNoLongerWholeIsMadeAnewAndTakesNothingAway(t *testin
 }
 
 func TestADamagedMemoryOfBothSidesIsMadeAnewAndTakesNothingAway(t *testing.T) {
+	backendtest.Starts(t)
 	for name, told := range map[string]string{"base.json": "was no longer whole", "real.index": "was no longer whole",
 		"private.index": "was no longer whole", "journal": ""} {
 		t.Run(name, func(t *testing.T) {
@@ -191,6 +196,7 @@ func TestADamagedMemoryOfBothSidesIsMadeAnewAndTakesNothingAway(t *testing.T) {
 }
 
 func TestHostileRefsAndObjectsStayInside(t *testing.T) {
+	backendtest.Starts(t)
 	for _, c := range []struct{ name, script, told string }{
 		{"option", "git update-ref refs/heads/-x HEAD", "-x stays inside: its name"},
 		{"blank", "echo $(git rev-parse HEAD) >'.git/refs/heads/a b'", ""},
@@ -232,6 +238,7 @@ func TestHostileRefsAndObjectsStayInside(t *testing.T) {
 }
 
 func TestARunThatIsKilledAtAnyStepIsRepeated(t *testing.T) {
+	backendtest.Starts(t)
 	for _, step := range []string{"objects", "locked", "refs", "index", "remember"} {
 		t.Run(step, func(t *testing.T) {
 			w := start(t)
@@ -259,5 +266,31 @@ func TestARunThatIsKilledAtAnyStepIsRepeated(t *testing.T) {
 			w.told(w.run("git commit -qm fourth"), "")
 			w.want("git log -1 --format=%s; git status --short; git fsck --strict 2>&1", "fourth")
 		})
+	}
+}
+
+func TestAnIndexInTwoFilesIsBroughtInAndOut(t *testing.T) {
+	w := start(t, "git init -q; git config core.splitIndex true; git config splitIndex.maxPercentChange 100; for i in $(seq 30); do "+
+		"echo $i >f$i; done; git add .; git commit -qm first; ls .git/sharedindex.* >/dev/null")
+	w.outside("echo u >f3; git add f3; git rm -q f4")
+	w.told(w.run("echo a >f5; git commit -qm second f5; git rm -q --cached f6; echo n >n; git add n; git status --short >said"), "")
+	const mine = "M  f3\nD  f4\nD  f6\nA  n"
+	w.want("cat said", mine+"\n?? f6\n?? said")
+	w.want("git log --format=%s; git status --short; git fsck --strict 2>&1 | grep -v dangling || true",
+		"second\nfirst\n"+mine+"\n?? f6\n?? said")
+	w.outside("rm said; git add f6; git commit -qm third; ls .git/sharedindex.* >/dev/null")
+	w.told(w.run("git update-index --split-index; echo b >f7; git commit -qam fourth; git status --short"), "")
+	w.want("git log -1 --format=%s; git status --short", "fourth")
+}
+
+// What a job has no room for on a full disk ends it before it says that it is prepared.
+func TestAStepEndsWithAJobThatEndsBeforeItIsPrepared(t *testing.T) {
+	w := start(t)
+	err := w.link.runTo(t.Context(), keeper.Job{Args: []string{"sh", "-c", "echo No space left >&2; exit 3"}}, func() error {
+		t.Error("it says that it is prepared")
+		return nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "No space left") {
+		t.Errorf("it ends with %v", err)
 	}
 }

@@ -65,7 +65,7 @@ func (l *Link) out(ctx context.Context, real, inside repository.Dirs, why string
 	}
 	var done plan
 	for range tries {
-		if done, err = l.tryOut(ctx, real, &s, realBase, privateBase, why); !errors.Is(err, errMoved) {
+		if done, err = l.tryOut(ctx, real, inside, &s, realBase, privateBase, why); !errors.Is(err, errMoved) {
 			break
 		}
 	}
@@ -105,8 +105,8 @@ func (l *Link) wait(fault error) (told []string, err error) {
 }
 
 // tryOut makes a plan and carries it out.
-func (l *Link) tryOut(ctx context.Context, real repository.Dirs, s *sides, realBase, privateBase repository.Index, why string) (plan,
-	error) {
+func (l *Link) tryOut(ctx context.Context, real, inside repository.Dirs, s *sides, realBase, privateBase repository.Index,
+	why string) (plan, error) {
 	if err := l.lookOutside(real, s); err != nil {
 		return plan{}, err
 	}
@@ -133,6 +133,11 @@ func (l *Link) tryOut(ctx context.Context, real repository.Dirs, s *sides, realB
 	if err := l.step("objects"); err != nil {
 		return plan{}, err
 	}
+	stays, err := l.largeOut(ctx, inside.Git, real.Common)
+	if err != nil {
+		return plan{}, err
+	}
+	p.told = append(p.told, stays...)
 	if err := q.install(); err != nil {
 		return plan{}, err
 	}

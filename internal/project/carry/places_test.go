@@ -10,6 +10,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/project/keeper"
 	"github.com/bailiff-dev/bailiff/internal/project/nested"
 )
@@ -88,6 +89,7 @@ func TestALinkedWorkingFolderCommitsToItsOwnBranch(t *testing.T) {
 }
 
 func TestASubmoduleCommitsToItsOwnRepository(t *testing.T) {
+	backendtest.Starts(t)
 	w := start(t, twoFiles, "mkdir ../deep ../lib; (cd ../deep; "+twoFiles+"); (cd ../lib; "+twoFiles+
 		"; git submodule -q add ../deep deep; git commit -qm deep)", "git submodule -q add ../lib vendor/lib; "+
 		"git submodule -q update --init --recursive; git commit -qm lib")
@@ -102,6 +104,7 @@ func TestASubmoduleCommitsToItsOwnRepository(t *testing.T) {
 }
 
 func TestEveryFormOfARepositoryWorks(t *testing.T) {
+	backendtest.Starts(t)
 	for name, setup := range map[string]string{
 		"sha256": strings.Replace(twoFiles, "init -q", "init -q --object-format=sha256", 1),
 		"shallow": twoFiles + "; echo 3 >a; git commit -qam 2; rm -rf ../s; git clone -q --depth 1 file://$PWD ../s; rm -rf .git a " +
@@ -135,8 +138,9 @@ func TestASparseWorkingFolderStaysSparse(t *testing.T) {
 
 func TestWhatCannotBeKeptApartIsShownAsItWas(t *testing.T) {
 	for name, setup := range map[string]string{
-		"split index": twoFiles + "; git update-index --split-index",
-		"partial":     twoFiles + "; git config extensions.partialClone origin",
+		"sparse index": twoFiles + "; mkdir x y; echo 1 >x/a; echo 2 >y/b; git add .; git commit -qm dirs; " +
+			"git sparse-checkout set --sparse-index x 2>/dev/null",
+		"partial": twoFiles + "; git config extensions.partialClone origin",
 		"objects of others": twoFiles + "; git clone -q -s . ../s; mv .git ../o; mv ../s/.git .; echo $PWD/../o/objects " +
 			">.git/objects/info/alternates",
 		"objects elsewhere": twoFiles + "; mkdir ../secret; mv .git/objects ../o; ln -s ../../secret .git/objects",

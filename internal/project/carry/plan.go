@@ -329,7 +329,7 @@ func (l *Link) planIndex(s sides, p *plan, realBase, privateBase repository.Inde
 		path := c.Path()
 		switch {
 		case refused[path]:
-		case c.Is != nil && (c.Is.IsAnnounced || !isPlainPath(path)):
+		case c.Is != nil && (c.Is.IsAnnounced || !repository.IsPlainPath(path)):
 		case c.Is != nil && c.Is.Mode == repository.ModeRepository && !repositories[path]:
 			p.told = append(p.told, fmt.Sprintf("%s stays inside: it adds a repository within the project.", cleanLine(path)))
 			refused[path] = true
@@ -346,24 +346,6 @@ func (l *Link) planIndex(s sides, p *plan, realBase, privateBase repository.Inde
 			p.entries = append(p.entries, c)
 		}
 	}
-}
-
-// isPlainPath says that no part of a path is one that git keeps for itself, in any spelling that a file system may take for it.
-func isPlainPath(path string) bool {
-	for part := range strings.SplitSeq(path, "/") {
-		plain := strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Cf, r) {
-				return -1
-			}
-			return unicode.ToLower(r)
-		}, part)
-		plain = strings.TrimRight(plain, ". ")
-		if part == "" || part == "." || part == ".." || plain == ".git" || strings.HasPrefix(plain, "git~") || strings.HasPrefix(plain,
-			".git:") {
-			return false
-		}
-	}
-	return !strings.Contains(path, "\\") || !strings.Contains(strings.ToLower(path), ".git")
 }
 
 func sameEntries(a, b []repository.IndexEntry) bool {

@@ -39,6 +39,7 @@ type Repositories struct {
 	mu     sync.Mutex
 	links  map[string]*Link  // by the private directory
 	faults map[string]string // said already, by folder
+	nested map[string]*place // by the folder of what is kept
 
 	mostBytes int64
 	measured  map[string]measurement // by folder
@@ -47,8 +48,8 @@ type Repositories struct {
 // New keeps private directories in a folder of the sidecar's state. Without a runner, which is nil where this
 // machine has no bubblewrap or no git, there are none.
 func New(state string, run Runner, log *slog.Logger) *Repositories {
-	return &Repositories{state: state, run: run, log: log, links: map[string]*Link{}, faults: map[string]string{}, mostBytes: mostBytes,
-		measured: map[string]measurement{}}
+	return &Repositories{state: state, run: run, log: log, links: map[string]*Link{}, faults: map[string]string{},
+		nested: map[string]*place{}, mostBytes: mostBytes, measured: map[string]measurement{}}
 }
 
 // Mounts are what a sandbox shows in place of the repositories of a folder, that it shows at a
@@ -208,6 +209,8 @@ type Watch struct {
 	protection Protection
 	// full says which of the folders hold too much that the sandbox may write.
 	full func() error
+	// sweep removes what is kept of repositories that are gone.
+	sweep func()
 	// told are sentences, each once.
 	told []string
 }
@@ -217,7 +220,7 @@ func (r *Repositories) Watch(own []bailiff.Mount, why string, protection Protect
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	folders := writable(own)
-	w := &Watch{why: why, protection: protection, full: func() error { return r.full(folders) }}
+	w := &Watch{why: why, protection: protection, full: func() error { return r.full(folders) }, sweep: func() { r.sweep(folders) }}
 	for _, m := range own {
 		if link := r.links[m.Source]; link != nil {
 			w.links = append(w.links, link)
@@ -231,6 +234,7 @@ func (w *Watch) IsOfAny() bool { return len(w.links) > 0 }
 
 // Begin brings in what the user did. An error says that nothing may run, since git in the sandbox has written too much.
 func (w *Watch) Begin(ctx context.Context) error {
+	w.sweep()
 	w.each(ctx, func(ctx context.Context, l *Link) ([]string, error) { return l.In(ctx, w.protection) })
 	return w.full()
 }

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 )
 
 // series are commands of git's. Each may fail, in a sandbox as without.
@@ -29,6 +31,7 @@ var series = []string{
 // TestASeriesOfCommandsLeavesTheSameAsWithoutASandbox compares random series, once inside and carried out, once on a plain
 // repository. BAILIFF_SERIES is how many.
 func TestASeriesOfCommandsLeavesTheSameAsWithoutASandbox(t *testing.T) {
+	backendtest.Starts(t)
 	rounds, err := strconv.Atoi(os.Getenv("BAILIFF_SERIES"))
 	if err != nil {
 		rounds = 4

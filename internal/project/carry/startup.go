@@ -3,11 +3,7 @@ package carry
 import (
 	"bytes"
 	"context"
-	"crypto/sha1"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"hash"
 	"maps"
 	"path"
 	"slices"
@@ -82,15 +78,7 @@ func (q *quarantine) unknowns(ctx context.Context, s *sides, claims []claim) ([]
 
 // isBlob says whether a hash is that of a content, with either end of lines.
 func (l *Link) isBlob(content []byte, of string) bool {
-	is := func(text []byte) bool {
-		var sum hash.Hash = sha1.New()
-		if l.Place.Hash == sha256.Size {
-			sum = sha256.New()
-		}
-		fmt.Fprintf(sum, "blob %d\x00", len(text))
-		sum.Write(text)
-		return hex.EncodeToString(sum.Sum(nil)) == of
-	}
+	is := func(text []byte) bool { return repository.BlobHash(l.Place.Hash, text) == of }
 	return is(content) || is(bytes.ReplaceAll(content, []byte("\r\n"), []byte("\n")))
 }
 

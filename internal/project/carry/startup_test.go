@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
@@ -29,6 +30,7 @@ const stage = `stage() { git update-index --add --cacheinfo "$1,$(printf "$3" | 
 `
 
 func TestWhatACommandMayNotWriteItMayNotCommitEither(t *testing.T) {
+	backendtest.Starts(t)
 	const starts = ", by which programs of yours start, and no person agreed to that"
 	const staged = " is staged inside alone: programs of yours start by it"
 	w := start(t, withPlaces)

@@ -29,7 +29,8 @@ type setting struct{ key, value string }
 // settingsOf are those settings of a repository that hold inside, by what its user's git says. Files that the
 // repository's own settings include do not count: an agent may have made it.
 func settingsOf(ctx context.Context, p repository.Place) (all []setting, err error) {
-	sources := [][]string{{"--global", "--includes"}, {"--file", filepath.Join(p.Common, "config"), "--no-includes"},
+	sources := [][]string{{"--system", "--includes"}, {"--global", "--includes"},
+		{"--file", filepath.Join(p.Common, "config"), "--no-includes"},
 		{"--file", filepath.Join(p.Git, "config.worktree"), "--no-includes"}}
 	for _, source := range sources {
 		cmd := subprocess.Command(ctx, "git", slices.Concat([]string{"--git-dir=" + p.Git, "config"}, source, []string{"--list", "-z"})...)
@@ -112,7 +113,7 @@ func ownConfig(hash int) string {
 
 // settingsFiles are the files by which the user's settings may change.
 func settingsFiles(p repository.Place) []string {
-	files := []string{filepath.Join(p.Common, "config"), filepath.Join(p.Git, "config.worktree")}
+	files := []string{filepath.Join(p.Common, "config"), filepath.Join(p.Git, "config.worktree"), "/etc/gitconfig"}
 	if home, err := os.UserHomeDir(); err == nil {
 		files = append(files, filepath.Join(home, ".gitconfig"), filepath.Join(home, ".config", "git", "config"))
 	}

@@ -58,40 +58,46 @@ func ReadIndex(root *os.Root, name string, hashes ...int) (x Index, err error) {
 		if isMissing {
 			return x, nil
 		}
-		if err = x.check(); err == nil {
+		var link []byte
+		if link, err = x.check(); err == nil && link != nil {
+			x, err = x.joined(link, root)
+		}
+		if err == nil {
 			break
 		}
 	}
 	return x, err
 }
 
-// check says whether an index can be read to its end, and is whole by itself.
-func (x Index) check() error {
+// check says whether an index can be read to its end. Link is what it says of the shared index without which it is not whole; else nil.
+func (x Index) check() (link []byte, err error) {
 	if len(x.Text) < 12+x.hash || string(x.Text[:4]) != "DIRC" {
-		return errIndex
+		return nil, errIndex
 	}
 	c := x.cursor()
 	for c.next() {
 	}
 	if c.fault {
-		return errIndex
+		return nil, errIndex
 	}
 	for at, end := c.at, len(x.Text)-x.hash; at < end; {
 		if at+8 > end {
-			return errIndex
+			return nil, errIndex
 		}
 		name, size := string(x.Text[at:at+4]), int(binary.BigEndian.Uint32(x.Text[at+4:]))
 		switch {
+		case size > end-at-8:
+			return nil, errIndex
 		case name == "link":
-			return fmt.Errorf("the index is split in two: %w", ErrUnsupported)
+			link = x.Text[at+8 : at+8+size : at+8+size]
 		case name == "sdir":
-			return fmt.Errorf("the index has folders for entries (index.sparse): %w", ErrUnsupported)
-		case name[0] < 'A' || name[0] > 'Z' || size > end-at-8:
-			return errIndex
+			return nil, fmt.Errorf("the index has folders for entries (index.sparse): %w", ErrUnsupported)
+		case name[0] < 'A' || name[0] > 'Z':
+			return nil, errIndex
 		}
 		at += 8 + size
 	}
-	return nil
+	return link, nil
 }
 
 // cursor goes through the entries of an index in their order.
@@ -316,50 +322,4 @@ func (x Index) with(body []byte) Index {
 	}
 	sum := sha1.Sum(body)
 	return Index{append(body, sum[:]...), x.hash}
-}
-
-// Without is the index without the entries of these repositories, and without extensions, which are hints.
-func (x Index) Without(repositories map[string]bool) Index {
-	if len(x.Text) == 0 {
-		return x
-	}
-	text, number, written := bytes.Clone(x.Text[:12]), binary.BigEndian.Uint32(x.Text[8:]), []byte(nil)
-	c := x.cursor()
-	for start := c.at; c.next(); start = c.at {
-		if c.mode() == ModeRepository && repositories[string(c.name)] {
-			number--
-			continue
-		}
-		text = append(text, c.after(start, written)...)
-		written = c.name
-	}
-	binary.BigEndian.PutUint32(text[8:], number)
-	return x.with(text)
-}
-
-// after is the text of an entry behind another one than before, which counts in version 4.
-func (c *cursor) after(start int, before []byte) []byte {
-	if c.version < 4 {
-		return c.text[start:c.at]
-	}
-	fixed := start + len(c.fixed) + 2
-	if c.first&flagExtended != 0 {
-		fixed += 2
-	}
-	same := 0
-	for same < len(c.name) && same < len(before) && c.name[same] == before[same] {
-		same++
-	}
-	text := append(bytes.Clone(c.text[start:fixed]), varintOf(len(before)-same)...)
-	return append(append(text, c.name[same:]...), 0)
-}
-
-// varintOf is what varint reads.
-func varintOf(n int) []byte {
-	text := []byte{byte(n & 0x7f)}
-	for n >>= 7; n > 0; n >>= 7 {
-		n--
-		text = append([]byte{0x80 | byte(n&0x7f)}, text...)
-	}
-	return text
 }

@@ -3,11 +3,11 @@
 // it may read what a hostile program wrote.
 //
 // Here: files below an [os.Root], each plain, of bounded size, opened without waiting; the
-// index in versions 2 to 4, with hashes of SHA-1 and SHA-256. Promised: a file that cannot be read
+// index in versions 2 to 4, in one file or in two, with hashes of SHA-1 and SHA-256. Promised: a file that cannot be read
 // is an error, and never an empty answer; no text can make it take more than the bounds below.
 //
-// Not here: objects (git reads these, in a keeper), refs that lie in a reftable, an index in
-// several files ([ErrUnsupported]); who may write what (package carry).
+// Not here: objects (git reads these, in a keeper), refs that lie in a reftable, an index with
+// folders for entries ([ErrUnsupported]); who may write what (package carry).
 package repository
 
 import (

@@ -34,6 +34,24 @@ func (s *Store) expire() {
 	}
 }
 
+// prune takes objects away to which none of the trees that it is given leads. Packs are written anew once half of what is in them is
+// such.
+const prune = `
+trees=$(cat)
+"$@" prune --expire=now -- $trees
+packed=$("$@" count-objects -v | sed -n 's/^in-pack: //p')
+if test "$packed" -gt 0; then
+	"$@" rev-list --objects --no-object-names $trees >/tmp/needed
+	if test "$packed" -gt $((2 * $(wc -l </tmp/needed))); then
+		new=$("$@" pack-objects -q --window=0 /store/objects/pack/pack </tmp/needed)
+		for idx in /store/objects/pack/pack-*.idx; do
+			if test "$idx" != "/store/objects/pack/pack-$new.idx"; then rm -f "$idx" "${idx%.idx}.pack"; fi
+		done
+		"$@" prune-packed -q
+	fi
+fi
+`
+
 // prune takes out of a folder's store what nothing needs any more.
 func (s *Store) prune(f *folder) {
 	if f.lock(s.running) != nil {
@@ -50,7 +68,7 @@ func (s *Store) prune(f *folder) {
 		roots = append(roots, span.To)
 	}
 	f.mu.Unlock()
-	_, err := s.run(s.running, f, `"$@" prune --expire=now -- $(cat)`, []byte(strings.Join(roots, "\n")))
+	_, err := s.run(s.running, f, prune, []byte(strings.Join(roots, "\n")))
 	if err == nil {
 		now.Bytes, err = sizeOf(filepath.Join(f.repo(), "objects"))
 	}

@@ -35,6 +35,8 @@ const settings = `[core]
 	looseCompression = 0
 	fsync = objects
 	fsyncMethod = batch
+[pack]
+	compression = 0
 `
 
 // attributes let no filter run, and change no byte.

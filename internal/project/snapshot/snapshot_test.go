@@ -1,15 +1,11 @@
 package snapshot_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -22,184 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/bailiff-dev/bailiff"
-	"github.com/bailiff-dev/bailiff/internal/project/keeper"
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
-
-// work is a project with its snapshots.
-type work struct {
-	testing.TB
-	*snapshot.Store
-	config snapshot.Config
-	dir    string
-	count  int
-}
-
-func open(t testing.TB, change func(*snapshot.Config)) *work {
-	t.Helper()
-	k, err := keeper.New()
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &work{TB: t, dir: filepath.Join(t.TempDir(), "project"), config: snapshot.Config{Dir: t.TempDir(), Jobs: k,
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil))}}
-	must(t, os.Mkdir(w.dir, 0o755))
-	if change != nil {
-		change(&w.config)
-	}
-	w.Store, err = snapshot.Open(w.config)
-	must(t, err)
-	t.Cleanup(func() { w.Close() })
-	return w
-}
-
-// reopen is what a sidecar does that starts again.
-func (w *work) reopen() {
-	w.Helper()
-	w.Close()
-	var err error
-	w.Store, err = snapshot.Open(w.config)
-	must(w, err)
-}
-
-// ready has the first snapshot made.
-func (w *work) ready() {
-	w.Helper()
-	w.Prepare([]string{w.dir})
-	awaittest.Until(w, "the first snapshot", func() bool { return w.Ready([]string{w.dir}) })
-}
-
-// failing are jobs of which the first one fails.
-type failing struct {
-	snapshot.Jobs
-	runs atomic.Int32
-}
-
-func (f *failing) Run(ctx context.Context, j keeper.Job) error {
-	if f.runs.Add(1) == 1 {
-		return errors.New("a command is in the way")
-	}
-	return f.Jobs.Run(ctx, j)
-}
-
-func TestAFirstSnapshotThatFailsIsTriedAgainSoon(t *testing.T) {
-	var late atomic.Int64
-	jobs := &failing{}
-	w := open(t, func(c *snapshot.Config) {
-		jobs.Jobs, c.Jobs = c.Jobs, jobs
-		c.Now = func() time.Time { return time.Unix(late.Load(), 0) }
-	})
-	w.Prepare([]string{w.dir})
-	awaittest.Until(t, "the fault", func() bool { return jobs.runs.Load() == 1 })
-	late.Store(10)
-	awaittest.Until(t, "the next try", func() bool {
-		w.Prepare([]string{w.dir})
-		return w.Ready([]string{w.dir})
-	})
-}
-
-func (w *work) mounts() []bailiff.Mount { return []bailiff.Mount{{Source: w.dir, Target: w.dir}} }
-
-// do runs a command as the enforcer does. Its id is returned.
-func (w *work) do(command string) string {
-	w.Helper()
-	w.count++
-	e, err := w.Before(w.Context(), snapshot.Entry{ID: fmt.Sprintf("c%d", w.count), Session: "s", Text: command}, w.mounts(),
-		snapshot.Reach{All: true})
-	must(w, err)
-	w.sh(command)
-	w.After(e)
-	must(w, w.Settle(w.Context(), []string{w.dir}))
-	return e.ID
-}
-
-func (w *work) sh(command string) {
-	w.Helper()
-	c := exec.Command("bash", "-c", command)
-	c.Dir = w.dir
-	c.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a",
-		"GIT_COMMITTER_EMAIL=a@b")
-	if out, err := c.CombinedOutput(); err != nil {
-		w.Fatalf("%s: %v\n%s", command, err, out)
-	}
-}
-
-func (w *work) undo(id string, force bool, paths ...string) snapshot.Undone {
-	w.Helper()
-	w.count++
-	done, err := w.Undo(w.Context(), id, paths, force, snapshot.Entry{ID: fmt.Sprintf("u%d", w.count), Text: "undo"})
-	must(w, err)
-	return done
-}
-
-// files are all of the project with mode and content.
-func (w *work) files() map[string]string {
-	w.Helper()
-	all := map[string]string{}
-	must(w, filepath.WalkDir(w.dir, func(at string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			if d != nil && d.Name() == ".git" {
-				return fs.SkipDir
-			}
-			return err
-		}
-		name, _ := filepath.Rel(w.dir, at)
-		info, err := d.Info()
-		if err != nil {
-			return err
-		}
-		text := ""
-		if info.Mode()&fs.ModeSymlink != 0 {
-			text, err = os.Readlink(at)
-		} else if info.Mode().IsRegular() {
-			var bytes []byte
-			bytes, err = os.ReadFile(at)
-			text = string(bytes)
-		}
-		all[name] = info.Mode().String() + " " + text
-		return err
-	}))
-	return all
-}
-
-func (w *work) same(want map[string]string) {
-	w.Helper()
-	is := w.files()
-	for name, what := range want {
-		if is[name] != what {
-			w.Errorf("%s is %.60q, was %.60q", name, is[name], what)
-		}
-	}
-	for name := range is {
-		if _, was := want[name]; !was {
-			w.Errorf("%s was not there", name)
-		}
-	}
-}
-
-// changes are what a command changed, a word each.
-func (w *work) changes(id string) string {
-	w.Helper()
-	e, err := w.Find(w.Context(), id)
-	must(w, err)
-	all, err := w.Changes(w.Context(), e)
-	must(w, err)
-	var said []string
-	for _, c := range all[0] {
-		said = append(said, fmt.Sprintf("%s %s +%d -%d", c.Kind, c.Path, c.Added, c.Removed))
-	}
-	return strings.Join(said, ", ")
-}
-
-const fill = `
-printf 'one\ntwo\n' > a.txt; printf 'a\r\nb\r\n' > crlf.txt; printf '\0\1\2' > binary
-mkdir -p src/deep 'a b'; echo x > src/x.go; echo y > src/deep/y.go; echo z > 'a b/ü
-n'; echo run > run.sh; chmod 755 run.sh; echo s > .env; chmod 600 .env; echo r > read-only; chmod 444 read-only
-ln -s a.txt link; ln -s /nowhere dangling
-printf '.env\nbuilt/\n*.log\n' > .gitignore; mkdir built; echo b > built/b; echo l > one.log
-echo '* text=auto eol=lf filter=evil' > .gitattributes`
 
 func TestADeletedProjectIsBackAsItWas(t *testing.T) {
 	for _, kind := range []string{"plain folder", "repository"} {
@@ -349,55 +170,35 @@ func TestOldSnapshotsMakeRoom(t *testing.T) {
 	}
 }
 
-func (w *work) take() error {
-	_, err := w.Before(w.Context(), snapshot.Entry{ID: "t"}, w.mounts(), snapshot.Reach{All: true})
-	return err
-}
-
-// racing replaces a file by a link to a secret while a snapshot is taken.
-type racing struct {
-	*keeper.Keeper
-	before func()
-}
-
-func (r *racing) Run(ctx context.Context, j keeper.Job) error {
-	if r.before != nil {
-		r.before()
-	}
-	return r.Keeper.Run(ctx, j)
-}
-
-func TestAPathThatBecomesALinkLeadsNowhere(t *testing.T) {
-	secret := filepath.Join(t.TempDir(), "secret")
-	must(t, os.WriteFile(secret, []byte("the secret of the host"), 0o600))
-	var r *racing
+// Files that come together are kept in one pack, which is written anew once most of them are old.
+func TestManyFilesTakeOnePackThatIsNotKeptForAFewOfThem(t *testing.T) {
+	t.Parallel()
+	var late atomic.Int64
 	w := open(t, func(c *snapshot.Config) {
-		k, _ := c.Jobs.(*keeper.Keeper)
-		r = &racing{Keeper: k}
-		c.Jobs = r
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(late.Load())) }
 	})
-	w.sh("echo x > a; mkdir d; echo y > d/secret")
+	w.sh("mkdir d; for i in $(seq 210); do echo $i >d/$i; done; echo kept > b")
 	w.ready()
-	for _, swap := range []string{"ln -sfn " + secret + " a", "rm -r d; ln -s " + filepath.Dir(secret) + " d"} {
-		w.sh("rm -rf a d; mkdir d; echo x2 > a; echo y2 > d/secret")
-		jobs := 0
-		r.before = func() {
-			if jobs++; jobs == 2 { // what to take is chosen
-				w.sh(swap)
-			}
-		}
-		_ = w.take()
-		r.before = nil
+	packs := func() []string {
+		all, err := filepath.Glob(filepath.Join(w.config.Dir, "folders", "*", "repo", "objects", "pack", "*.pack"))
+		must(t, err)
+		return all
 	}
-	must(t, filepath.WalkDir(w.config.Dir, func(at string, d fs.DirEntry, err error) error {
-		if err == nil && d.Type().IsRegular() {
-			text, _ := os.ReadFile(at)
-			if strings.Contains(string(text), "the secret of") {
-				t.Errorf("%s has the secret", at)
-			}
-		}
-		return err
-	}))
+	first := packs()
+	if len(first) != 1 {
+		t.Fatalf("the packs are %q", first)
+	}
+	was := w.files()
+	w.undo(w.do("rm -r d"), false)
+	w.same(was)
+	w.do("rm -r d")
+	late.Store(int64(snapshot.Lasting + time.Hour))
+	w.reopen()
+	awaittest.Until(t, "another pack", func() bool { all := packs(); return len(all) == 1 && all[0] != first[0] })
+	w.undo(w.do("rm b"), false)
+	if is := w.files(); len(is) != 1 || !strings.HasSuffix(is["b"], "kept\n") {
+		t.Errorf("it has %d files", len(is))
+	}
 }
 
 // Of a folder that git ignores, git lists nothing where the last snapshot has a file of its name.
@@ -414,17 +215,25 @@ func TestAnIgnoredFolderInAFilesPlaceIsUndone(t *testing.T) {
 	w.same(was)
 }
 
-// TestRandomDestructionIsUndone has each file of the project back after random commands, one to four at a time. CI runs thirty.
+// TestRandomDestructionIsUndone has each file of a project back after random commands, one to four at a time. With BAILIFF_TEST_ALL
+// there are 1,000 rounds, in four projects.
 func TestRandomDestructionIsUndone(t *testing.T) {
-	t.Parallel()
-	rounds := 12
+	projects, rounds := 1, 12
 	if os.Getenv("BAILIFF_TEST_ALL") != "" {
-		rounds = 1000
+		projects, rounds = 4, 250
 	}
+	for project := range projects {
+		t.Run(strconv.Itoa(project), func(t *testing.T) {
+			t.Parallel()
+			destroyAndUndo(t, rand.New(rand.NewPCG(1, uint64(2+project))), rounds)
+		})
+	}
+}
+
+func destroyAndUndo(t *testing.T, random *rand.Rand, rounds int) {
 	w := open(t, nil)
 	w.sh("git init -q .")
 	w.ready()
-	random := rand.New(rand.NewPCG(1, 2))
 	for range rounds {
 		w.sh(fill + " 2>/dev/null || true")
 		was := w.files()
@@ -462,82 +271,6 @@ func deletion(random *rand.Rand, files map[string]string) string {
 		name = dir
 	}
 	return "rm -rf -- '" + name + "'"
-}
-
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// What is damaged of the last snapshot is made anew from the files, with their permissions; what commands before it changed stays undoable.
-func TestADamagedStoreIsBegunAnew(t *testing.T) {
-	for _, name := range []string{"state.json", "repo/files", "repo/in/modes"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := open(t, nil)
-			w.sh("echo '*.log' > .gitignore; echo l > x.log; echo 1 > a; echo 1 > b; echo 1 > c; chmod 600 *")
-			w.ready()
-			was := w.files()
-			first := w.do("rm a")
-			at, err := filepath.Glob(filepath.Join(w.config.Dir, "folders", "*", name))
-			if err != nil || len(at) != 1 {
-				t.Fatalf("the files are %q, %v", at, err)
-			}
-			must(t, os.WriteFile(at[0], []byte("damaged"), 0o600))
-			w.reopen()
-			if w.take() != nil {
-				w.ready()
-			}
-			second := w.do("rm b x.log; chmod 644 c")
-			for _, id := range []string{second, first} {
-				if done := w.undo(id, false); len(done.Failed)+len(done.Changed) > 0 {
-					t.Errorf("not back: %q %q", done.Failed, done.Changed)
-				}
-			}
-			w.same(was)
-		})
-	}
-}
-
-func TestACommandWhoseEntryOrContentIsDamagedIsNotUndone(t *testing.T) {
-	w := open(t, nil)
-	w.sh("echo 1 > a; echo 2 > b")
-	w.ready()
-	first, second := w.do("rm a"), w.do("rm b")
-	must(t, os.WriteFile(filepath.Join(w.config.Dir, "commands", first+".json"), []byte("damaged"), 0o600))
-	objects, err := filepath.Glob(filepath.Join(w.config.Dir, "folders", "*", "repo", "objects", "0c", "*"))
-	if err != nil || len(objects) != 1 { // of "2\n"
-		t.Fatalf("the objects are %q, %v", objects, err)
-	}
-	must(t, os.Chmod(objects[0], 0o600))
-	must(t, os.WriteFile(objects[0], []byte("damaged"), 0o600))
-	w.reopen()
-	if _, err := w.Find(t.Context(), first); !errors.Is(err, snapshot.ErrUnknown) {
-		t.Errorf("the damaged entry: %v", err)
-	}
-	if done, err := w.Undo(t.Context(), second, nil, false, snapshot.Entry{ID: "u"}); err == nil {
-		t.Errorf("without its content %q is back", done.Restored)
-	}
-	if len(w.files()) > 0 {
-		t.Errorf("there is %q", w.files())
-	}
-}
-
-func TestAnUndoingFollowsNoLink(t *testing.T) {
-	w := open(t, nil)
-	w.sh("mkdir d; echo was > d/f; mkdir .vscode; echo own > .vscode/f")
-	w.ready()
-	id := w.do("rm -r d")
-	w.sh("ln -s .vscode d")
-	done := w.undo(id, true)
-	if len(done.Failed) != 1 || !strings.Contains(done.Failed[0], "d is no folder any more") {
-		t.Errorf("it fails with %q", done.Failed)
-	}
-	if is := w.files(); !strings.HasSuffix(is[".vscode/f"], "own\n") {
-		t.Errorf("a link led an undoing to %q", is[".vscode/f"])
-	}
 }
 
 // BenchmarkASnapshot is of a repository in which one file changed, with the files that BAILIFF_BENCH_FILES says.

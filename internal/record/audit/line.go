@@ -48,6 +48,9 @@ func (w *lineWriter) custom(c api.Custom) {
 	w.optional("request_id", c.RequestID)
 	w.optional("digest", c.Digest)
 	w.optional("session", c.Session)
+	if c.Agent.IsSub() {
+		w.any("agent", c.Agent)
+	}
 	w.optional("status", string(c.Status))
 	if c.ExitCode != nil {
 		w.number("exit_code", int64(*c.ExitCode))

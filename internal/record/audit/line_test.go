@@ -82,6 +82,7 @@ func filled(t *testing.T) api.Event {
 		Path: "/a", Rule: "a.b", Sent: 1, Received: 2}
 	e.Custom.Snapshot = map[string]string{"/p": "0123"}
 	e.Custom.MCP = &api.MCPTrust{Server: "files", Digest: "01", By: "ana"}
+	e.Custom.Agent = bailiff.Agent{ID: "a", Parent: "b", Depth: 2}
 	e.Custom.Undo = &api.Undo{Of: "x", By: "ana", Restored: 1, Left: 2, Failed: 3, Force: true}
 	for value := range fields(reflect.ValueOf(e)) {
 		if value.IsZero() {

@@ -1,6 +1,8 @@
 package protected
 
 import (
+	"bytes"
+	"crypto/sha1"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/bailiff-dev/bailiff"
+	gitdir "github.com/bailiff-dev/bailiff/internal/project/repository"
 )
 
 func git(t *testing.T, dir, script string) string {
@@ -67,7 +70,12 @@ func TestAnIndexThatGitHoldsIsWrittenAllTheSame(t *testing.T) {
 	defer root.Close()
 	x, err := readIndex(root, ".git/index")
 	if err == nil {
-		err = writeIndex(root, ".git/index", x.Without(map[string]bool{"emb": true}).Text)
+		err = writeIndex(root, ".git/index", x.Changed(func(e gitdir.IndexEntry) *gitdir.IndexEntry {
+			if e.Path == "emb" {
+				return nil
+			}
+			return &e
+		}).Text)
 	}
 	if got := git(t, dir, "git ls-files; cat .git/index.lock; ls .git | grep -c index"); err != nil || got != "f\nheld\n2\n" {
 		t.Errorf("%v, and there is %q", err, got)
@@ -87,5 +95,41 @@ func TestWhatIsNoIndexIsNone(t *testing.T) {
 		if x, err := readIndex(root, filepath.Join(".git", name)); name != "b" && err == nil || len(x.Repositories()) > 0 {
 			t.Errorf("%s is read: %+v, %v", name, x, err)
 		}
+	}
+}
+
+// Git writes what the index names, wherever that is, when its user has it put files back.
+func TestTheIndexGetsNoFileOfGitsOwnAndNoOtherContentOfAProtectedOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	git(t, dir, "git init -q .; echo a >.envrc; echo f >f; echo h >h; ln -s h .gdbinit; git add .; rm -r .git/hooks; mkdir .git/hooks")
+	var k Keeper
+	w, err := k.Watch([]bailiff.Mount{{Source: dir, Target: dir, Protected: []string{repository, repositories, ".envrc", ".gdbinit",
+		".vscode/", "**/.npmrc"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	git(t, dir, `mkdir -p .gxt/hooks sub; echo evil >.gxt/hooks/post-checkout; chmod +x .gxt/hooks/post-checkout; echo new >new; echo g >f
+		git add .gxt new f; b=$(git hash-object .gxt/hooks/post-checkout); rm -r .gxt; git update-index --cacheinfo 100644,$b,.envrc
+		for name in .vscode/tasks.json sub/.npmrc; do git update-index --add --cacheinfo 100644,$b,$name; done
+		git update-index --cacheinfo 120000,$b,.gdbinit`)
+	index := filepath.Join(dir, ".git", "index")
+	text, err := os.ReadFile(index)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = bytes.Replace(text, []byte(".gxt/hooks"), []byte(".git/hooks"), 1)
+	sum := sha1.Sum(text[:len(text)-sha1.Size])
+	if err := os.WriteFile(index, append(text[:len(text)-sha1.Size], sum[:]...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	changes, err := w.End()
+	if err != nil || len(changes) != 1 || !strings.Contains(changes[0].String(),
+		"had got another content of .envrc, .gdbinit, .git/hooks/post-checkout, .vscode/tasks.json, sub/.npmrc") {
+		t.Errorf("changes %v, %v", changes, err)
+	}
+	const says = "git checkout -- .; git ls-files; cat .envrc f; readlink .gdbinit; ls .git/hooks"
+	if got := git(t, dir, says); got != ".envrc\n.gdbinit\nf\nh\nnew\na\ng\nh\n" {
+		t.Errorf("it has\n%s", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/project/nested"
+	gitdir "github.com/bailiff-dev/bailiff/internal/project/repository"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
 
@@ -171,6 +172,7 @@ type watched struct {
 	owed     map[string]bool // patterns of ended users, where not all could be put back
 	states   map[string]held
 	bare     map[string]bool // repositories that are not called .git
+	index    gitdir.Index
 	linked   map[string]bool // repositories that the index names
 	sealed   map[string]bool // folders that could not be listed at the beginning
 	gits     map[string]bool // what was called .git at the beginning
@@ -287,6 +289,7 @@ func (f *watched) release() {
 		return
 	}
 	_, _ = f.root.Close(), f.dir.Close()
+	f.index = gitdir.Index{}
 	f.root, f.dir, f.bare, f.linked, f.sealed, f.gits, f.nested = nil, nil, nil, nil, nil, nil, nested.Place{}
 	clear(f.states)
 }

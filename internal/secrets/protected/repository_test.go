@@ -144,6 +144,18 @@ func TestWhatGitWouldRunLaterIsPutBack(t *testing.T) {
 		{"a series of picks", `mkdir .git/sequencer; echo exec touch PWNED > .git/sequencer/todo`, "git cherry-pick --continue",
 			".git/sequencer/todo"},
 		{"a hook with a long name", `git init -q x; touch "x/.git/hooks/$(seq -s a 90 | head -c 250)"`, "true", "85a86a8"},
+		{"a link that takes a message", `rm .git/COMMIT_EDITMSG; ln -s config .git/COMMIT_EDITMSG`,
+			"g() { git -c user.name=a -c user.email=a@b.c " +
+				`"$@"; }; g commit --allow-empty -m "$(printf '[core]\n\tfsmonitor = "touch PWNED;:"')"; git status`,
+			".git/COMMIT_EDITMSG"},
+		{"one in a rebase", `g rebase main >/dev/null 2>&1 || true; ln -sf ../config .git/rebase-merge/message`, "true",
+			"rebase-merge/message"},
+		{"a folder of refs that is a link", `mkdir out; mv .git/refs/heads out/h; ln -s ../../out/h .git/refs/heads`, "true",
+			".git/refs/heads"},
+		{"a link in the logs", `ln -sf ../../../f .git/logs/refs/heads/new`, "true", ".git/logs/refs/heads/new"},
+		{"a folder of objects that is a link", `mkdir out; ln -s ../../out .git/objects/zz; ln -s ../../out .git/objects/info/x`, "true",
+			".git/objects/info/x"},
+		{"a link of a new repository", `git init -q x; ln -s ../../f x/.git/FETCH_HEAD`, "true", "x/.git/FETCH_HEAD"},
 		{"an address by a name", `mkdir .git/remotes; echo URL: ext::touch% PWNED > .git/remotes/up`,
 			"git -c protocol.ext.allow=always fetch up", ".git/remotes/up"},
 	} {

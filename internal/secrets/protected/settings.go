@@ -115,31 +115,3 @@ func (c *comparison) admit(name string, fault error) (again bool, err error) {
 	}
 	return false, unlisted{name, fmt.Errorf("looking into %s: %w", name, fault)}
 }
-
-// compareIndex takes those repositories out of git's index that it did not name before, and that
-// are there: git looks into them when it is called in the folder itself.
-func (c *comparison) compareIndex() {
-	if len(c.survey.embedded) == 0 || c.linked == nil {
-		return
-	}
-	const name = repository + "/index"
-	x, err := readIndex(c.root, name)
-	if err != nil {
-		return // git reads none either, or it is kept in parts
-	}
-	added := map[string]bool{}
-	for name := range x.Repositories() {
-		if !c.linked[name] && slices.Contains(c.survey.embedded, name) {
-			added[name] = true
-		}
-	}
-	if len(added) == 0 {
-		return
-	}
-	if err := writeIndex(c.root, name, x.Without(added).Text); err != nil {
-		c.fail(err)
-		return
-	}
-	c.tell(name, Change{How: "had got " + strings.Join(sortedNames(added), ", ") +
-		", which is a repository of its own, and has it no longer"})
-}

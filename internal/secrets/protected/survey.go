@@ -203,7 +203,7 @@ func (s *survey) repository(name string) error {
 		todo, isUnfinished := unfinished[e.name]
 		isFolder := settingFolders[e.name] || isUnfinished || e.name == "modules" || e.name == "worktrees"
 		switch {
-		case settingFiles[e.name], isFolder && !e.isDir():
+		case settingFiles[e.name], isFolder && !e.isDir(), s.isLink(place, e):
 			s.settings[place] = true
 		case settingFolders[e.name]:
 			err = s.settingsIn(place)
@@ -213,12 +213,50 @@ func (s *survey) repository(name string) error {
 			err = s.modules(place, 0)
 		case e.name == "worktrees":
 			err = s.worktrees(place)
+		case written[e.name] && e.isDir():
+			err = s.linksIn(place, 0)
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// written are the folders of a repository in which git writes files by their names. It follows links as it does, and makes none.
+var written = names("refs", "logs", "objects", "rr-cache", "lfs")
+
+// linksIn takes the links in such a folder, through which the user's git would write a message, a name or an object elsewhere.
+func (s *survey) linksIn(name string, depth int) error {
+	inside, err := s.list(name)
+	if err == nil && depth > maxDepth {
+		err = unlisted{name, fmt.Errorf("%.80s… lies more than %d folders deep", name, maxDepth)}
+	}
+	for _, e := range inside {
+		place := path.Join(name, e.name)
+		switch {
+		case err != nil:
+			return err
+		case s.isLink(place, e):
+			s.settings[place] = true
+		case e.isDir() && !fanOut.MatchString(e.name): // below those files come by a rename, which follows nothing
+			err = s.linksIn(place, depth+1)
+		}
+	}
+	return err
+}
+
+// fanOut are names of folders with objects.
+var fanOut = regexp.MustCompile(`^[0-9a-f]{2}$`)
+
+// isLink says whether a name is a link that counts. As git begins a repository it makes one to a file that is not there, to see whether
+// it can.
+func (s *survey) isLink(name string, e entry) bool {
+	if e.isDir() || e.kind.IsRegular() {
+		return false
+	}
+	to, err := s.root.Readlink(name)
+	return err == nil && to != "testing"
 }
 
 // settingsIn takes the files of a folder of settings. Git starts no hook whose name has an end.
@@ -237,6 +275,9 @@ func (s *survey) settingsIn(name string) error {
 
 func (s *survey) takeUnfinished(folder string, files []string) error {
 	s.listenTo(folder)
+	if err := s.linksIn(folder, 0); err != nil {
+		return err
+	}
 	for _, name := range files {
 		now, err := look(s.root, path.Join(folder, name))
 		if err != nil {

@@ -96,10 +96,10 @@ func (f *watched) takeSetting(name, pattern string, fresh, sealed map[string]boo
 	return err
 }
 
-// takeIndex takes the names in git's index.
+// takeIndex takes git's index, and the names of repositories in it.
 func (f *watched) takeIndex() {
 	f.linked = nil
 	if x, err := readIndex(f.root, repository+"/index"); err == nil {
-		f.linked = x.Repositories()
+		f.index, f.linked = x, x.Repositories()
 	}
 }

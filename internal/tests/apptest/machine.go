@@ -100,6 +100,22 @@ func (s *Machine) Gemini(tb testing.TB, m *Model, args ...string) *exec.Cmd {
 		append([]string{Client(tb, "gemini"), "--model", "gemini-2.5-flash", "--yolo", "--prompt", "Do what is to be done."}, args...))
 }
 
+// Qwen is Qwen Code with a model, in its project. It asks no person.
+func (s *Machine) Qwen(tb testing.TB, m *Model, args ...string) *exec.Cmd {
+	tb.Helper()
+	return s.command(tb, []string{"OPENAI_BASE_URL=" + m.URL + "/v1", "OPENAI_API_KEY=none", "OPENAI_MODEL=scripted"},
+		append([]string{Client(tb, "qwen"), "--auth-type", "openai", "--yolo", "--prompt", "Do what is to be done."}, args...))
+}
+
+// Copilot is Copilot CLI with a model, which needs no account, in its project. It asks no person. What it unpacks at its first start,
+// 190 MB, stays for other tests.
+func (s *Machine) Copilot(tb testing.TB, m *Model, args ...string) *exec.Cmd {
+	tb.Helper()
+	return s.command(tb, []string{"COPILOT_OFFLINE=true", "COPILOT_PROVIDER_BASE_URL=" + m.URL + "/v1", "COPILOT_PROVIDER_API_KEY=none",
+		"COPILOT_AUTO_UPDATE=false", "XDG_CACHE_HOME=" + filepath.Join(Clients(tb), ".cache")},
+		append([]string{Client(tb, "copilot"), "--model", "scripted", "--allow-all-tools", "--prompt", "Do what is to be done."}, args...))
+}
+
 // Opencode is opencode with a model, in its project. Its opencode.json has these
 // servers of tools.
 func (s *Machine) Opencode(tb testing.TB, m *Model, servers map[string]any) *exec.Cmd {

@@ -32,21 +32,25 @@ var Table = hook.Table{
 const longest = 600_000
 
 var tools = hook.Tools{
-	"Read":         read,
-	"Write":        hook.Writes("file_path"),
-	"Edit":         hook.Changes("file_path"),
-	"MultiEdit":    hook.Changes("file_path"),
-	"NotebookRead": hook.Reads("notebook_path"),
-	"NotebookEdit": hook.Changes("notebook_path"),
-	"LS":           hook.Lists("path"),
-	"Glob":         hook.Finds("pattern", "path"),
-	"Grep":         hook.SearchesFiles("pattern", "path", "glob"),
-	"WebFetch":     hook.Fetches("url"),
-	"WebSearch":    hook.SearchesWeb("https://api.anthropic.com/v1/messages"), // where it is done
-	"Agent":        agent,
-	"Task":         agent,
-	"SendMessage":  message,
-	"Monitor":      hook.Instead("it would run a command on this machine; use Bash with run_in_background"),
+	"Read":          read,
+	"Write":         hook.Writes("file_path"),
+	"Edit":          hook.Changes("file_path"),
+	"MultiEdit":     hook.Changes("file_path"),
+	"NotebookRead":  hook.Reads("notebook_path"),
+	"NotebookEdit":  hook.Changes("notebook_path"),
+	"LS":            hook.Lists("path"),
+	"Glob":          hook.Finds("pattern", "path"),
+	"Grep":          hook.SearchesFiles("pattern", "path", "glob"),
+	"WebFetch":      hook.Fetches("url"),
+	"WebSearch":     hook.SearchesWeb("https://api.anthropic.com/v1/messages"), // where it is done
+	"Agent":         agent,
+	"Task":          agent,
+	"SendMessage":   message,
+	"Monitor":       hook.Instead("it would run a command on this machine; use Bash with run_in_background"),
+	"EnterWorktree": hook.Instead("it changes the repository by itself; use Bash with git"),
+	"ExitWorktree":  hook.Instead("it changes the repository by itself; use Bash with git"),
+	"Skill":         hook.Instead("a skill may run commands as it is loaded; read its SKILL.md, and use Bash for its commands"),
+	"Workflow":      hook.Instead("it runs a script of its own; use Agent and Bash"),
 
 	// They keep the agent's own list of what it has to do.
 	"TodoWrite": hook.Nothing, "TaskCreate": hook.Nothing, "TaskGet": hook.Nothing, "TaskList": hook.Nothing, "TaskUpdate": hook.Nothing,

@@ -15,14 +15,7 @@ var Table = hook.Table{
 	Before: "PreToolUse", After: "PostToolUse", Keys: hook.ClaudeKeys, Limit: hook.Milliseconds, Tools: tools,
 	Shell: hook.ShellTool{Name: "run_shell_command", Command: "command", Folder: "directory", Timeout: "timeout", Units: 1000,
 		Longest: 600_000, Background: "is_background", BackgroundSeconds: 1800},
-	Output: fixed(),
-}
-
-// fixed is the answer of Claude Code without a changed input.
-func fixed() hook.Output {
-	o := hook.ClaudeOutput("PreToolUse")
-	o.Input = ""
-	return o
+	Output: hook.ClaudeOutput("PreToolUse").WithoutInput(),
 }
 
 var tools = hook.Tools{

@@ -26,7 +26,7 @@ const (
 	DoesRunPath          // arg skip is a program, the next its arguments as a list
 	DoesRunPathRest      // arg skip is a program, the others its arguments from the name on
 	DoesRunFile          // arg 0 is a file with a Python program
-	DoesRunNamed         // all arguments are those of the program called name
+	DoesRunNamed         // all arguments are those of the program, or of the verb of a program, called name
 	DoesExecCode         // arg 0 is Python
 	DoesCompileCode      // arg 0 is Python, not yet run
 	DoesHidesCode        // runs what the text does not tell
@@ -83,6 +83,8 @@ const (
 	DoesLoadObjects // arg skip is bytes, or a file of them, that run what they name
 	DoesLoadYAML    // arg 0 is a text that may name what runs
 	DoesNext        // gives an item of arg 0
+	DoesTellMachine // gives what describes the machine or its user
+	DoesCallNamed   // arg 0 is the dotted name of what it calls, or a list of such
 )
 
 // Behaviour is what calls of one name do; Skip is where its command starts.
@@ -93,6 +95,8 @@ type Behaviour struct {
 	Name string
 	// When is a keyword that must be true for it, Unless one that must be given as false; Usual is the path where none is given.
 	When, Unless, Usual string
+	// Operand is the keyword of what a program is given that no option is.
+	Operand string
 	// Also is what the call does besides.
 	Also *Behaviour
 }
@@ -100,6 +104,7 @@ type Behaviour struct {
 // kinds are the names of the kinds in calls.yaml.
 var kinds = map[string]Kind{
 	"nothing":       DoesNothing,
+	"tells_machine": DoesTellMachine,
 	"shell_text":    DoesShellText,
 	"run":           DoesRun,
 	"run_either":    DoesRunEither,
@@ -107,6 +112,7 @@ var kinds = map[string]Kind{
 	"run_path":      DoesRunPath,
 	"run_path_rest": DoesRunPathRest,
 	"run_file":      DoesRunFile,
+	"run_named":     DoesRunNamed,
 	"exec_code":     DoesExecCode,
 	"compile_code":  DoesCompileCode,
 	"hides_code":    DoesHidesCode,
@@ -163,6 +169,7 @@ var kinds = map[string]Kind{
 	"load_objects":  DoesLoadObjects,
 	"load_yaml":     DoesLoadYAML,
 	"next":          DoesNext,
+	"call_named":    DoesCallNamed,
 }
 
 //go:embed calls.yaml
@@ -221,6 +228,9 @@ func readBehaviour(words []string) (b Behaviour, ok bool) {
 		case option == "unless":
 			b.Unless = skip
 			continue
+		case option == "operand":
+			b.Operand = skip
+			continue
 		case option == "usual":
 			b.Usual = skip
 			continue
@@ -232,6 +242,31 @@ func readBehaviour(words []string) (b Behaviour, ok bool) {
 	}
 	return b, ok
 }
+
+// Verb is what a method does of an object of a library that stands for a program: the method, or what holds it, is in the table of
+// calls as "library..method" and "library..holder.*".
+func Verb(library, holder, method string) Behaviour {
+	if !haveVerbs()[library] {
+		return Behaviour{}
+	}
+	d, ok := Behaviours()[library+".."+method]
+	if !ok {
+		d = Behaviours()[library+".."+holder+".*"]
+	}
+	d.Name += " " + strings.ReplaceAll(method, "_", "-")
+	return d
+}
+
+// haveVerbs are the libraries whose objects have such methods.
+var haveVerbs = sync.OnceValue(func() map[string]bool {
+	all := map[string]bool{}
+	for name := range Behaviours() {
+		if library, _, ok := strings.Cut(name, ".."); ok {
+			all[library] = true
+		}
+	}
+	return all
+})
 
 // DangerousModules are those that can run anything by a name that is computed.
 var DangerousModules = value.SetOf("os posix subprocess builtins __builtins__ importlib ctypes pty commands sys.modules " +
@@ -260,8 +295,8 @@ func BehaviourOfModule(name string) Behaviour {
 	if strings.HasPrefix(name, "ctypes.") || strings.HasPrefix(name, "cffi.") || private(name) {
 		return Behaviour{Kind: DoesHidesCode}
 	}
-	if program, ok := strings.CutPrefix(name, "sh."); ok && program != "" && !strings.Contains(program, ".") {
-		return Behaviour{Kind: DoesRunNamed, Name: program}
+	if program, ok := strings.CutPrefix(name, "sh."); ok && program != "" {
+		return Behaviour{Kind: DoesRunNamed, Name: strings.ReplaceAll(program, ".", " ")}
 	}
 	for _, module := range []string{"plumbum.local.", "plumbum.cmd."} {
 		if program, ok := strings.CutPrefix(name, module); ok && !strings.Contains(program, ".") {

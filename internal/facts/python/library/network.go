@@ -1,27 +1,28 @@
 package library
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
+// ReachesNetwork says that calls of a name reach the network.
 func ReachesNetwork(name string) bool {
-	for _, module := range networkModules {
-		if strings.HasPrefix(name, module) {
-			return true
-		}
-	}
-	return false
+	top, rest, dotted := strings.Cut(name, ".")
+	return dotted && slices.ContainsFunc(networkModules[top], func(start string) bool { return strings.HasPrefix(rest, start) })
 }
 
-// networkModules are the modules whose calls reach the network.
-var networkModules = []string{
-	"requests.", "urllib.request.", "urllib2.", "urllib.urlopen", "urllib.urlretrieve", "urllib3.", "http.client.", "httplib.", "httpx.",
-	"aiohttp.", "requests_unixsocket.", "webbrowser.open", "socket.", "ssl.",
-	"smtplib.", "ftplib.", "paramiko.", "telnetlib.", "poplib.", "imaplib.", "nntplib.", "xmlrpc.client.", "websocket.", "websockets.",
-	"boto3.", "pycurl.", "wget.", "fabric.", "asyncssh.", "dns.", "redis.", "psycopg2.", "pymysql.", "pymongo.",
+// networkModules are the modules whose calls reach the network, with how the names of such calls go on.
+var networkModules = map[string][]string{
+	"urllib": {"request.", "urlopen", "urlretrieve"}, "http": {"client."}, "webbrowser": {"open"}, "xmlrpc": {"client."},
+	"requests": all, "urllib2": all, "urllib3": all, "httplib": all, "httpx": all, "aiohttp": all, "requests_unixsocket": all,
+	"socket": all, "ssl": all, "smtplib": all, "ftplib": all, "paramiko": all, "telnetlib": all, "poplib": all, "imaplib": all,
+	"nntplib": all, "websocket": all, "websockets": all, "boto3": all, "pycurl": all, "wget": all, "fabric": all, "asyncssh": all,
+	"dns": all, "redis": all, "psycopg2": all, "pymysql": all, "pymongo": all,
 }
+
+var all = []string{""}
 
 var HostFirst = map[string]bool{
 	"smtplib.SMTP": true, "smtplib.SMTP_SSL": true, "ftplib.FTP": true, "ftplib.FTP_TLS": true,

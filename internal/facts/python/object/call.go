@@ -1,8 +1,10 @@
 package object
 
 import (
+	"iter"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -16,6 +18,14 @@ type Call struct {
 	Open bool
 	// Self says that a method hands on its own object, or class.
 	Self bool
+}
+
+// Give gives a keyword values.
+func (c *Call) Give(name string, vs Objects) {
+	if c.Keywords == nil {
+		c.Keywords = map[string]Objects{}
+	}
+	c.Keywords[name] = vs
 }
 
 // All are all arguments.
@@ -45,6 +55,20 @@ func (c *Call) First() Objects {
 	return nil
 }
 
+// Named are the arguments by keywords, in an order that is the same in each walk.
+func (c *Call) Named() iter.Seq2[string, Objects] {
+	return func(yield func(string, Objects) bool) {
+		if len(c.Keywords) == 0 {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.Keywords)) {
+			if !yield(name, c.Keywords[name]) {
+				return
+			}
+		}
+	}
+}
+
 // Tainted is the taint of all arguments.
 func (c *Call) Tainted() value.Taint {
 	var all value.Taint
@@ -65,4 +89,30 @@ func (c *Call) Spread(vs Objects) {
 	}
 	c.Args = append(c.Args, Elements(vs, "value"))
 	c.Open = true
+}
+
+// Options are the keywords of a call as libraries hand them to programs: options, with their values unless these say yes. The one
+// called operand is an operand; those with an underscore first are for the library.
+func (c *Call) Options(operand string) (words []Objects) {
+	for _, name := range slices.Sorted(maps.Keys(c.Keywords)) {
+		vs := c.Keywords[name]
+		yes, sure := Truth(vs)
+		option := "--" + strings.ReplaceAll(name, "_", "-")
+		if len(name) == 1 {
+			option = "-" + name
+		}
+		switch text, told := vs.Only(); {
+		case strings.HasPrefix(name, "_"), sure && !yes:
+		case name == operand:
+			words = append(words, vs)
+		case told:
+			words = append(words, TextOf(option+"="+text))
+		default:
+			words = append(words, TextOf(option))
+		}
+	}
+	if c.Open {
+		words = append(words, Hidden("value", value.Taint{}))
+	}
+	return words
 }

@@ -190,3 +190,11 @@ func sameKey(a, b Objects) bool {
 	y, also := b.Only()
 	return known == also && x == y
 }
+
+// UnknownThing is a thing of which it is not known what it holds.
+func UnknownThing(v Object) Object {
+	if v.Shape == IsDict {
+		return Object{Shape: IsDict, Open: true, Made: v.Made, Taint: v.AllTaint()}
+	}
+	return Object{Shape: IsUnknown, Text: "value", Taint: v.AllTaint(), Made: v.Made}
+}

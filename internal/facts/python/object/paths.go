@@ -129,3 +129,15 @@ func UnfollowedPaths(found Objects) Objects {
 	}
 	return found
 }
+
+// SocketOf is the path in the address of a socket, such as //%2Frun%2Fx.sock/info.
+func SocketOf(rest string) string {
+	rest = strings.TrimPrefix(rest, "//")
+	if strings.Contains(rest, "%2") {
+		rest, _, _ = strings.Cut(rest, "/")
+	}
+	if plain, err := url.PathUnescape(rest); err == nil {
+		rest = plain
+	}
+	return rest
+}

@@ -33,52 +33,59 @@ const (
 
 // Object is one value that an expression may have.
 type Object struct {
-	Shape  Shape
-	Text   string
-	Number int64
-	Items  []Objects
+	Shape Shape
 	// Open says that a list or a dictionary may hold more than items.
-	Open     bool
-	Function *Function
-	// File is the path of the file whose whole content a text is that is not known.
-	File string
-	// Made is the thing that a list, a dictionary or a bytearray is; Buffer says that a text is such a bytearray, Tuple that a
-	// list cannot be changed.
-	Made          *Made
+	Open bool
+	// Buffer says that a text is a bytearray, Tuple that a list cannot be changed.
 	Buffer, Tuple bool
 	// Reference says that only the thing tells what it holds.
 	Reference bool
 	// Several says that what an open list holds besides is like what it is known to hold.
 	Several bool
 	// things says that there are such things in it.
-	things bool
-	// size counts what is in it, to any depth.
+	things   bool
+	Text     string
+	Number   int64
+	Items    []Objects
+	Function *Function
+	// File is the path of the file whose whole content a text is that is not known.
+	File string
+	// Made is the thing that a list, a dictionary or a bytearray is.
+	Made *Made
+	// size counts what is in it, to any depth; that of one which was not measured yet is 0, and counts as 1.
 	size int
 	value.Taint
 }
 
 // Objects are the values that an expression may have. None at all is code
-// that nothing in the program reaches.
+// that nothing in the program reaches. Several holders may share them: a function changes only such as it made itself.
 type Objects []Object
 
 // MaxValues is how many values of one expression are told apart, MaxSize
 // how much one may hold.
 const MaxValues, MaxSize = 8, 20_000
 
-// Measured sets the sizes of values, whose items are measured already.
-func (vs Objects) Measured() (size int) {
-	for i, v := range vs {
-		n := 1 + len(v.Text)/64
+// Measured are values with their sizes, and the size of all; their items are measured already.
+func (vs Objects) Measured() (measured Objects, size int) {
+	measured = vs
+	for i := range vs {
+		v := &vs[i]
+		n, things := 1+len(v.Text)/64, v.things
 		for _, item := range v.Items {
-			for _, one := range item {
-				n += max(1, one.size)
-				vs[i].things = vs[i].things || one.things || one.Made != nil
+			for j := range item {
+				n += max(1, item[j].size)
+				things = things || item[j].things || item[j].Made != nil
 			}
 		}
-		vs[i].size = n
-		size += n
+		if size += n; n == max(1, v.size) && things == v.things {
+			continue
+		}
+		if &measured[0] == &vs[0] {
+			measured = slices.Clone(vs)
+		}
+		measured[i].size, measured[i].things = n, things
 	}
-	return size
+	return measured, size
 }
 
 // Hidden is a value that is not known, and how it is shown.
@@ -94,28 +101,62 @@ func SymbolOf(name string) Objects { return Objects{{Shape: IsSymbol, Text: libr
 
 // With is the union of two sets; one that grows too large holds something unknown.
 func (vs Objects) With(more Objects) Objects {
-	for _, m := range more {
-		if slices.ContainsFunc(vs, m.Same) {
+	if len(vs) == 0 && len(more) > 0 && more.areDistinct() {
+		return more[:len(more):len(more)]
+	}
+	out, isOwn := vs, false
+	for i := range more {
+		if out.has(&more[i]) {
 			continue
 		}
-		if len(vs) >= MaxValues {
-			return append(vs[:MaxValues-1:MaxValues-1], Object{Shape: IsUnknown, Text: "value", Taint: vs.Tainted().With(more.Tainted())})
+		if len(out) >= MaxValues {
+			return append(out[:MaxValues-1:MaxValues-1], Object{Shape: IsUnknown, Text: "value", Taint: out.Tainted().With(more.Tainted())})
 		}
-		vs = append(vs[:len(vs):len(vs)], m)
+		if !isOwn {
+			out, isOwn = append(make(Objects, 0, min(MaxValues, len(vs)+len(more)-i)), vs...), true
+		}
+		out = append(out, more[i])
 	}
-	return vs
+	return out[:len(out):len(out)]
+}
+
+// areDistinct says that values are such as With gives them: few, and no two alike.
+func (vs Objects) areDistinct() bool {
+	for i := range vs {
+		if i >= MaxValues || vs[:i].has(&vs[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (vs Objects) has(v *Object) bool {
+	for i := range vs {
+		if vs[i].isLike(v) {
+			return true
+		}
+	}
+	return false
 }
 
 // Same says whether two values are alike in everything.
-func (v Object) Same(o Object) bool {
+func (v Object) Same(o Object) bool { return v.isLike(&o) }
+
+func (v *Object) isLike(o *Object) bool {
 	if v.Shape != o.Shape || v.Text != o.Text || v.Number != o.Number || v.Taint != o.Taint || v.Open != o.Open ||
 		v.Function != o.Function || v.File != o.File || v.Made != o.Made || v.Buffer != o.Buffer ||
 		v.Several != o.Several || len(v.Items) != len(o.Items) {
 		return false
 	}
-	for i := range v.Items {
-		if len(v.Items[i]) != len(o.Items[i]) || !slices.EqualFunc(v.Items[i], o.Items[i], Object.Same) {
+	for i, item := range v.Items {
+		other := o.Items[i]
+		if len(item) != len(other) {
 			return false
+		}
+		for j := range item {
+			if !item[j].isLike(&other[j]) {
+				return false
+			}
 		}
 	}
 	return true
@@ -124,16 +165,16 @@ func (v Object) Same(o Object) bool {
 // Tainted is the taint of any of the values.
 func (vs Objects) Tainted() value.Taint {
 	var all value.Taint
-	for _, v := range vs {
-		all = all.With(v.AllTaint())
+	for i := range vs {
+		all = all.With(vs[i].AllTaint())
 	}
 	return all
 }
 
 // AllTaint is the taint of a value and of what is in it.
-func (v Object) AllTaint() value.Taint {
+func (v *Object) AllTaint() value.Taint {
 	all := v.Taint
-	all.Environ = all.Environ || IsEnviron(Objects{v})
+	all.Environ = all.Environ || v.isEnviron()
 	all.Read = all.Read || v.Shape == IsFile
 	for _, item := range v.Items {
 		all = all.With(item.Tainted())
@@ -266,12 +307,16 @@ func Elements(vs Objects, name string) Objects {
 
 // IsEnviron says whether one of the values is the environment.
 func IsEnviron(vs Objects) bool {
-	for _, v := range vs {
-		if v.Shape == IsSymbol && (v.Text == "os.environ" || v.Text == "os.environb") {
+	for i := range vs {
+		if vs[i].isEnviron() {
 			return true
 		}
 	}
 	return false
+}
+
+func (v *Object) isEnviron() bool {
+	return v.Shape == IsSymbol && (v.Text == "os.environ" || v.Text == "os.environb")
 }
 
 // Extended is a list with all items of another one at its end.

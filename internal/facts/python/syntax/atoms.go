@@ -30,8 +30,9 @@ func (p *parser) strings() *Expression {
 		t := p.next()
 		if t.parts == nil {
 			all.Kids = append(all.Kids, &Expression{Form: TextForm, Text: t.text})
+			continue
 		}
-		for _, part := range t.parts {
+		for _, part := range *t.parts {
 			all.Kids = append(all.Kids, p.part(part)...)
 		}
 	}

@@ -41,7 +41,10 @@ func literals(tokens []token, all []string, most, size int) []string {
 		if t.kind == tokenText {
 			add(t.text)
 		}
-		for _, part := range t.parts {
+		if t.parts == nil {
+			continue
+		}
+		for _, part := range *t.parts {
 			add(part.text)
 			all = literals(part.tokens, all, most, size)
 		}

@@ -59,7 +59,7 @@ func parse(tokens []token) (program []*Statement, err error) {
 }
 
 // block reads the statements at one indentation.
-func (p *parser) block(column int) []*Statement {
+func (p *parser) block(column int32) []*Statement {
 	defer p.enter()()
 	var all []*Statement
 	for {
@@ -79,7 +79,7 @@ func (p *parser) block(column int) []*Statement {
 }
 
 // suite reads what follows a colon: the rest of the line, or a block.
-func (p *parser) suite(column int) []*Statement {
+func (p *parser) suite(column int32) []*Statement {
 	p.expect(":")
 	t := p.peek()
 	if t.kind != tokenNewline {
@@ -94,7 +94,7 @@ func (p *parser) suite(column int) []*Statement {
 
 // again reads a keyword at the start of the next line, if that is at the same
 // indentation, as "else" of an "if".
-func (p *parser) again(column int, words ...string) bool {
+func (p *parser) again(column int32, words ...string) bool {
 	t := p.peek()
 	if t.kind != tokenNewline || t.column != column || p.at+1 >= len(p.tokens) {
 		return false
@@ -125,7 +125,7 @@ func (p *parser) line() []*Statement {
 	return all
 }
 
-func (p *parser) statement(column int) []*Statement {
+func (p *parser) statement(column int32) []*Statement {
 	if p.is("@") {
 		return p.decorated(column)
 	}
@@ -154,7 +154,7 @@ func (p *parser) statement(column int) []*Statement {
 	return p.line()
 }
 
-func (p *parser) decorated(column int) []*Statement {
+func (p *parser) decorated(column int32) []*Statement {
 	p.expect("@")
 	decorator := p.expression()
 	if t := p.next(); t.kind != tokenNewline || t.column != column {
@@ -168,7 +168,7 @@ func (p *parser) decorated(column int) []*Statement {
 	return all
 }
 
-func (p *parser) define(column int) *Statement {
+func (p *parser) define(column int32) *Statement {
 	p.expect("def")
 	s := &Statement{Act: ActDefine, Text: p.name()}
 	types := p.typeParameters()
@@ -210,7 +210,7 @@ func (p *parser) typeParameters() []*Statement {
 	return all
 }
 
-func (p *parser) class(column int) *Statement {
+func (p *parser) class(column int32) *Statement {
 	p.expect("class")
 	s := &Statement{Act: ActClass, Text: p.name()}
 	types := p.typeParameters()
@@ -222,7 +222,7 @@ func (p *parser) class(column int) *Statement {
 }
 
 // conditional reads if … elif … else and while … else.
-func (p *parser) conditional(column int) []*Statement {
+func (p *parser) conditional(column int32) []*Statement {
 	act := ActIf
 	if p.is("while") {
 		act = ActRepeat
@@ -238,7 +238,7 @@ func (p *parser) conditional(column int) []*Statement {
 	return append(all, p.otherwise(column)...)
 }
 
-func (p *parser) otherwise(column int) []*Statement {
+func (p *parser) otherwise(column int32) []*Statement {
 	if !p.again(column, "else") {
 		return nil
 	}
@@ -246,7 +246,7 @@ func (p *parser) otherwise(column int) []*Statement {
 	return []*Statement{{Act: ActIf, Body: p.suite(column)}}
 }
 
-func (p *parser) loop(column int) []*Statement {
+func (p *parser) loop(column int32) []*Statement {
 	p.expect("for")
 	s := &Statement{Act: ActFor, Targets: []*Expression{p.targets()}}
 	p.expect("in")
@@ -255,7 +255,7 @@ func (p *parser) loop(column int) []*Statement {
 	return append([]*Statement{s}, p.otherwise(column)...)
 }
 
-func (p *parser) try(column int) []*Statement {
+func (p *parser) try(column int32) []*Statement {
 	p.expect("try")
 	all := []*Statement{{Act: ActIf, Body: p.suite(column)}}
 	for p.again(column, "except", "else", "finally") {
@@ -276,7 +276,7 @@ func (p *parser) try(column int) []*Statement {
 	return all
 }
 
-func (p *parser) with(column int) *Statement {
+func (p *parser) with(column int32) *Statement {
 	p.expect("with")
 	s := &Statement{Act: ActWith}
 	start := p.at
@@ -324,7 +324,7 @@ func (p *parser) isMatch() bool {
 	return false
 }
 
-func (p *parser) match(column int) []*Statement {
+func (p *parser) match(column int32) []*Statement {
 	p.expect("match")
 	all := []*Statement{{Act: ActCompute, Exprs: []*Expression{p.list()}}}
 	p.expect(":")
@@ -340,7 +340,7 @@ func (p *parser) match(column int) []*Statement {
 	}
 }
 
-func (p *parser) matchCase(column int) *Statement {
+func (p *parser) matchCase(column int32) *Statement {
 	p.expect("case")
 	s := &Statement{Act: ActIf}
 	for depth := 0; depth > 0 || !p.is(":", "if"); {

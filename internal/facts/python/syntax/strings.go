@@ -23,7 +23,7 @@ func (l *lexer) str(prefix string) (token, error) {
 		case c == '\\':
 			l.at += 2
 		case c == '\n' && len(quote) == 1:
-			return token{}, errNotPython
+			return token{}, ErrRefused
 		case c == quote[0] && strings.HasPrefix(l.src[l.at:], quote):
 			text := s.value(l.src[start:l.at])
 			l.at += len(quote)
@@ -32,7 +32,7 @@ func (l *lexer) str(prefix string) (token, error) {
 			l.at++
 		}
 	}
-	return token{}, errNotPython
+	return token{}, ErrRefused
 }
 
 // literalForm is how a literal is written.
@@ -112,12 +112,15 @@ func (s literalForm) code(text string) (c rune, n int) {
 func (l *lexer) formatted(s literalForm) (token, error) {
 	outer := l.brackets
 	defer func() { l.brackets = outer }()
+	start := l.at
 	parts, err := l.formatParts(s, s.quote)
 	if err != nil {
 		return token{}, err
 	}
+	// Before 3.12 the first such quote ended it.
+	l.unsure = l.unsure || strings.Contains(strings.ReplaceAll(l.src[start:l.at], `\`+s.quote[:1], ""), s.quote)
 	l.at += len(s.quote)
-	return token{kind: tokenText, parts: parts}, nil
+	return token{kind: tokenText, parts: &parts}, nil
 }
 
 // formatParts reads up to the text that ends an f-string or a format in it.
@@ -148,6 +151,8 @@ func (l *lexer) formatParts(s literalForm, end string) ([]part, error) {
 			}
 			parts = append(parts, more...)
 			start = l.at
+		case (rest[0] == '\n' && len(s.quote) == 1 || rest[0] == '}') && end == s.quote:
+			return nil, ErrRefused
 		case rest[0] == '\n' && len(s.quote) == 1, rest[0] == '}':
 			return nil, errNotPython
 		default:
@@ -173,14 +178,17 @@ func (l *lexer) replacement(s literalForm) ([]part, error) {
 			if stop := stopOf(rest); stop != 0 {
 				l.at = len(l.src) - len(rest) + 1
 				if len(tokens) == 0 {
-					return nil, errNotPython
+					return nil, ErrRefused
 				}
 				return l.replacementEnd(s, stop, tokens)
 			}
 		}
 		t, err := l.next()
-		if err != nil || t.kind == tokenEnd {
-			return nil, errNotPython
+		if err == nil && t.kind == tokenEnd {
+			err = errNotPython
+		}
+		if err != nil {
+			return nil, err
 		}
 		tokens = append(tokens, t)
 	}
@@ -200,6 +208,7 @@ func stopOf(rest string) byte {
 }
 
 func (l *lexer) replacementEnd(s literalForm, stop byte, tokens []token) ([]part, error) {
+	l.unsure = l.unsure || stop == '='
 	for stop == '=' || stop == '!' {
 		rest := strings.TrimLeft(l.src[l.at:], " \trsa\n")
 		if rest == "" {
@@ -223,6 +232,7 @@ func (l *lexer) replacementEnd(s literalForm, stop byte, tokens []token) ([]part
 	l.at++
 	for _, p := range format {
 		if p.tokens != nil {
+			l.unsure = true
 			parts = append(parts, part{tokens: p.tokens})
 		}
 	}

@@ -38,12 +38,13 @@ func (p *parser) enter() func() {
 
 // is says whether the next token is one of the operators or keywords.
 func (p *parser) is(words ...string) bool {
-	t := p.peek()
+	t := &p.tokens[p.at]
 	return (t.kind == tokenOperator || t.kind == tokenName) && slices.Contains(words, t.text)
 }
 
 func (p *parser) accept(word string) bool {
-	if p.is(word) {
+	t := &p.tokens[p.at]
+	if t.text == word && (t.kind == tokenOperator || t.kind == tokenName) {
 		p.at++
 		return true
 	}
@@ -157,6 +158,26 @@ var levels = [][]string{
 	{"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "//", "%", "@"},
 }
 
+// levelOf is the level of an operator between operands, from 1 on, and 0 for anything else.
+func levelOf(text string) int8 {
+	if len(text) > longestLeveled {
+		return 0
+	}
+	return levelsByText[text]
+}
+
+const longestLeveled = 3
+
+var levelsByText = func() map[string]int8 {
+	all := map[string]int8{}
+	for i, level := range levels {
+		for _, text := range level {
+			all[text] = int8(i + 1) // of "not" the later one, between operands
+		}
+	}
+	return all
+}()
+
 // levelNot is the level of the prefix "not", levelCompare that of comparisons.
 const levelNot, levelCompare = 2, 3
 
@@ -169,11 +190,11 @@ func (p *parser) chain(level int) *Expression {
 		return p.not()
 	}
 	first := p.chain(level + 1)
-	if !p.is(levels[level]...) {
+	if int(p.tokens[p.at].level) != level+1 {
 		return first
 	}
 	all := &Expression{Form: ChainForm, Kids: []*Expression{first}, Names: []string{""}}
-	for p.is(levels[level]...) {
+	for int(p.tokens[p.at].level) == level+1 {
 		op := p.next().text
 		if level == levelCompare {
 			op = p.comparison(op)
@@ -311,4 +332,15 @@ func (p *parser) slice() *Expression {
 		}
 		bounds[colons] = p.starred()
 	}
+}
+
+// Mentions says whether an expression reads a name.
+func Mentions(e *Expression, name string, depth int) bool {
+	if e == nil || depth > MaxDepth {
+		return false
+	}
+	if e.Form == NameForm && e.Text == name {
+		return true
+	}
+	return slices.ContainsFunc(e.Kids, func(kid *Expression) bool { return Mentions(kid, name, depth+1) })
 }

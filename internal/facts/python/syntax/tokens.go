@@ -26,11 +26,13 @@ const (
 // string's value.
 type token struct {
 	kind tokenKind
-	// parts are set for f"…".
-	parts []part
-	text  string
+	// level is that of an operator between operands, from 1 on.
+	level int8
 	// column is the indentation of a newline's next line.
-	column int
+	column int32
+	text   string
+	// parts are set for f"…".
+	parts *[]part
 }
 
 // part is a piece of an f-string: text, or the tokens of an expression.
@@ -43,9 +45,16 @@ type part struct {
 const (
 	maxTokens   = 250_000
 	maxBrackets = 200
+	// bytesPerToken says how many tokens a text is given room for at first.
+	bytesPerToken = 4
 )
 
-var errNotPython = errors.New("not Python")
+var (
+	errNotPython = errors.New("not Python")
+	// ErrRefused is the error of a text that each version of Python refuses as a whole, before anything of it runs: a literal or a
+	// bracket that never ends, or what can stand nowhere. Where versions may differ, it is another one.
+	ErrRefused = errors.New("refused by Python")
+)
 
 // lexer cuts a source into tokens. It joins lines inside brackets and after a
 // backslash as Python does.
@@ -54,16 +63,19 @@ type lexer struct {
 	at       int
 	brackets []byte
 	count    int
+	// unsure says that versions of Python may cut the text into other tokens.
+	unsure bool
 }
 
 // tokenize returns the tokens of a whole program, its first line's indentation first.
 func tokenize(src string) ([]token, error) {
-	l := &lexer{src: strings.TrimPrefix(src, "\ufeff")}
-	tokens := []token{{kind: tokenNewline, column: l.indentation()}}
+	l := &lexer{src: strings.TrimPrefix(src, "\ufeff"), unsure: strings.ContainsRune(src, '\r')}
+	tokens := make([]token, 1, 2+len(src)/bytesPerToken)
+	tokens[0] = token{kind: tokenNewline, column: l.indentation()}
 	for {
 		t, err := l.next()
 		if err != nil {
-			return nil, err
+			return nil, l.settled(err)
 		}
 		if t.kind == tokenNewline && tokens[len(tokens)-1].kind == tokenNewline {
 			tokens[len(tokens)-1] = t
@@ -74,16 +86,24 @@ func tokenize(src string) ([]token, error) {
 		}
 		tokens = append(tokens, t)
 		if t.kind == tokenEnd {
-			return tokens, l.closed()
+			return tokens, l.settled(l.closed())
 		}
 	}
 }
 
 func (l *lexer) closed() error {
 	if len(l.brackets) > 0 {
-		return errNotPython
+		return ErrRefused
 	}
 	return nil
+}
+
+// settled is an error, of which each version of Python is only known to have it where all of them read alike up to there.
+func (l *lexer) settled(err error) error {
+	if err != nil && l.unsure {
+		return errNotPython
+	}
+	return err
 }
 
 func (l *lexer) next() (token, error) {
@@ -98,7 +118,7 @@ func (l *lexer) next() (token, error) {
 			l.skipComment()
 		case c == '\\':
 			if !l.joined() {
-				return token{}, errNotPython
+				return token{}, ErrRefused
 			}
 		case c == '\n' || c == '\r':
 			l.at++
@@ -133,8 +153,8 @@ func (l *lexer) joined() bool {
 }
 
 // indentation measures the white space at the start of a line.
-func (l *lexer) indentation() int {
-	column := 0
+func (l *lexer) indentation() int32 {
+	column := int32(0)
 	for ; l.at < len(l.src); l.at++ {
 		switch l.src[l.at] {
 		case ' ':
@@ -184,10 +204,13 @@ func (l *lexer) name() (token, error) {
 	if l.at < len(l.src) && (l.src[l.at] == '"' || l.src[l.at] == '\'') && isPrefix(text) {
 		return l.str(strings.ToLower(text))
 	}
+	if l.at < len(l.src) && (l.src[l.at] == '"' || l.src[l.at] == '\'') {
+		l.unsure = true // it may be a prefix of a later version
+	}
 	if !ascii {
 		text = norm.NFKC.String(text)
 	}
-	return token{kind: tokenName, text: text}, nil
+	return token{kind: tokenName, level: levelOf(text), text: text}, nil
 }
 
 func isPrefix(s string) bool {
@@ -238,7 +261,7 @@ func (l *lexer) operator() (token, error) {
 	rest := l.src[l.at:]
 	if op := longOperator(rest); op != "" {
 		l.at += len(op)
-		return token{kind: tokenOperator, text: op}, nil
+		return token{kind: tokenOperator, level: levelOf(op), text: op}, nil
 	}
 	c := rest[0]
 	l.at++
@@ -250,14 +273,14 @@ func (l *lexer) operator() (token, error) {
 		l.brackets = append(l.brackets, c)
 	case ')', ']', '}':
 		if n := len(l.brackets); n == 0 || !matches(l.brackets[n-1], c) {
-			return token{}, errNotPython
+			return token{}, ErrRefused
 		}
 		l.brackets = l.brackets[:len(l.brackets)-1]
 	case '+', '-', '*', '/', '%', '@', '&', '|', '^', '~', '<', '>', '=', ',', ':', '.', ';':
 	default:
 		return token{}, errNotPython
 	}
-	return token{kind: tokenOperator, text: rest[:1]}, nil
+	return token{kind: tokenOperator, level: levelOf(rest[:1]), text: rest[:1]}, nil
 }
 
 // longOperator is the operator of several characters that a text begins with.

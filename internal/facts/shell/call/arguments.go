@@ -117,7 +117,8 @@ func (g *Arguments) cluster(w word.Word, after []word.Word, p *programs.Program)
 		return 0
 	}
 	for i := 1; i < len(w.Text); i++ {
-		if w.Text[i] == '$' || w.Text[i] >= 0x80 {
+		// No letter is an option behind ":": "-M:test" is one with its value.
+		if w.Text[i] == '$' || w.Text[i] == ':' || w.Text[i] >= 0x80 {
 			return 0
 		}
 		name := w.Text[:1] + w.Text[i:i+1]

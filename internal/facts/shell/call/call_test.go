@@ -28,6 +28,7 @@ func TestWordsAreToldApartByWhatTheirProgramTakes(t *testing.T) {
 		value string
 	}{
 		"a cluster":                  {takesO, "-rf a", "-r -f", "a", ""},
+		"a value behind a colon":     {takesO, "-r:of a", "-r", "a", ""},
 		"a value behind its option":  {takesO, "-o out a", "-o", "a", "out"},
 		"a value in one word":        {takesO, "-oout a", "-o", "a", "out"},
 		"the end of options":         {takesO, "-r -- -f", "-r", "-f", ""},

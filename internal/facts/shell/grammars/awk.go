@@ -1,6 +1,7 @@
 package grammars
 
 import (
+	"bytes"
 	"regexp"
 	"slices"
 	"strings"
@@ -204,6 +205,10 @@ func withoutStrings(code string) string {
 			if code[i] == '#' {
 				end = closingAt(code, i+1, '\n')
 			}
+			if code[i] == '/' && blanked(text[i:min(end, len(code))], code[:i]) {
+				i = end
+				continue
+			}
 			if strings.ContainsAny(code[i:min(end, len(code))], `"[`) {
 				return code
 			}
@@ -214,6 +219,15 @@ func withoutStrings(code string) string {
 		}
 	}
 	return string(text)
+}
+
+// blanked takes the quotes out of a pattern, if what stands before it tells that it is one for certain: a comparison with a pattern.
+func blanked(pattern []byte, before string) bool {
+	if !strings.HasSuffix(strings.TrimRight(before, " \t"), "~") || bytes.ContainsAny(pattern, "[\n") {
+		return false
+	}
+	copy(pattern, bytes.ReplaceAll(pattern, []byte{'"'}, []byte{' '}))
+	return true
 }
 
 // divides says that a slash behind this is a division for certain: it follows a value.

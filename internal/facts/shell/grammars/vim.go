@@ -31,6 +31,7 @@ var (
 		`\s*\(\s*\[?`)
 	vimTerms = regexp.MustCompile(`(?m)(?:^|[|:\s])te(?:rm|rminal)?\s+(?:\+\+\S+\s+)*([^|]+)$`)
 	vimShell = regexp.MustCompile(`(?m)^[\s:]*(?:sh|shell|te|term|terminal)\s*$`)
+	vimLoads = regexp.MustCompile(`\blibcall(?:nr)?\s*\(`)
 	vimLoses = regexp.MustCompile(`\bdelete\s*\(\s*(?:expand\s*\(\s*)?([^,)]*)\)?\s*(?:,\s*['"](\w+)['"])?`)
 )
 
@@ -42,6 +43,9 @@ func (rd *Reader) VimFunctions(name string, inv *call.Invocation, s word.Stream)
 		} else {
 			rd.Hide()
 		}
+	}
+	if vimLoads.MatchString(s.Text) {
+		rd.Hide()
 	}
 	if vimShell.MatchString(s.Text) {
 		rd.Text(name, inv, word.Word{Text: "sh", Known: true, Taint: s.Taint}, inv.Scope.Fork())

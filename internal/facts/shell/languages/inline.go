@@ -45,12 +45,15 @@ var pureModules = map[string]bool{
 	"numpy": true, "abc": true, "copy": true, "uuid": true, "hashlib": true, "calendar": true,
 }
 
-// IsFreshPython says that a call starts a Python that runs what it is given and nothing before.
+// IsFreshPython says that a call starts a Python that runs what it is given, all of it together, and nothing before.
 func IsFreshPython(name string, inv *call.Invocation) bool {
 	return strings.HasPrefix(name, "python") && !slices.ContainsFunc(inv.Argv[1:], func(w word.Word) bool {
-		return strings.HasPrefix(w.Text, "-m") || strings.HasPrefix(w.Text, "-i") || !w.Known && strings.HasPrefix(w.Text, "$")
+		return inParts.MatchString(w.Text) || !w.Known && strings.HasPrefix(w.Text, "$")
 	})
 }
+
+// inParts are the options by which Python reads one statement after another, a module, or all but the first line.
+var inParts = regexp.MustCompile(`^-[A-Za-z]*[imx]`)
 
 // shellCalls finds where another language starts a shell: the call's name and
 // the quoted text after it.

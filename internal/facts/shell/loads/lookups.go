@@ -17,9 +17,11 @@ import (
 
 // NoteLookUps notes the files in which a call finds, by its name, what it runs.
 func (ld *Loader) NoteLookUps(name string, inv *call.Invocation, args *call.Arguments) {
-	ld.lookUpProgram(inv, inv.Argv[0].Text)
-	if verb := word.First(args.Operands); ld.About(name).Own.Plugins && verb.Known && verb.Text != "" {
-		ld.lookUpProgram(inv, name+"-"+verb.Text)
+	if ld.SetsVariable("PATH", inv.Scope) {
+		ld.lookUpProgram(inv, inv.Argv[0].Text)
+		if verb := word.First(args.Operands); ld.About(name).Own.Plugins && verb.Known && verb.Text != "" {
+			ld.lookUpProgram(inv, name+"-"+verb.Text)
+		}
 	}
 	ld.lookUpCommands(name, inv, args)
 	if search, ok := languages.SearchOf(ld.About(name).Language); ok {
@@ -30,7 +32,7 @@ func (ld *Loader) NoteLookUps(name string, inv *call.Invocation, args *call.Argu
 // lookUpProgram notes the files of a program's name in the folders of a PATH that the text
 // sets. A session can change neither the folders of the system nor those of the PATH before.
 func (ld *Loader) lookUpProgram(inv *call.Invocation, name string) {
-	if !ld.SetsVariable("PATH", inv.Scope) || strings.Contains(name, "/") {
+	if strings.Contains(name, "/") {
 		return
 	}
 	for _, folder := range ld.FoldersIn("PATH", inv.Scope) {

@@ -40,7 +40,8 @@ func (fs *FS) Transfer(to string, from []string, kind Kind) {
 	fs.transfers[to] = append(fs.transfers[to], transfer{from, kind})
 }
 
-// RunSources adds the files whose content the text puts into those that it runs, and notes that one of them is from the network.
+// RunSources adds the files whose content the text puts into those that it runs, and notes which it fills, and that one of them is from
+// the network.
 func (fs *FS) RunSources() {
 	if len(fs.transfers)+len(fs.contents) == 0 {
 		return
@@ -56,10 +57,14 @@ func (fs *FS) RunSources() {
 		if slices.Contains(fs.builds, at) {
 			fs.Hide()
 		}
+		_, isMade := fs.contents[at]
 		upwards(at, func(to, below string) bool {
-			fs.addSources(to, below)
+			isMade = fs.addSources(to, below) || isMade
 			return fs.Spend(1)
 		})
+		if isMade {
+			fs.Made = append(fs.Made, fs.Files[i])
+		}
 	}
 }
 
@@ -68,23 +73,28 @@ func (t transfer) reaches(below string) bool {
 	return below == "" || t.kind == Copied || t.kind == UnpackedInto
 }
 
-// addSources adds what the file below a path, or the path itself, is made of.
-func (fs *FS) addSources(to, below string) {
+// addSources adds what the file below a path, or the path itself, is made of; it is true where something else is put there.
+func (fs *FS) addSources(to, below string) (isMade bool) {
 	for _, t := range fs.transfers[to] {
 		if !t.reaches(below) {
 			continue
 		}
+		isMade = isMade || !slices.Contains(t.from, path.Join(to, below))
 		for _, from := range t.from {
 			if t.kind == Copied {
 				from = sourceOf(from, below)
 			}
 			if !fs.Spend(1) || len(fs.Files) > word.MaxFields {
 				fs.Complete = false
-				return
+				return isMade
 			}
 			fs.Files = append(fs.Files, from)
+			if t.kind != CompiledFrom {
+				fs.Sources = append(fs.Sources, from)
+			}
 		}
 	}
+	return isMade
 }
 
 // sourceOf is the file that becomes the one below a folder, when from is copied there.

@@ -91,6 +91,9 @@ func (fs *FS) RunAny(sc *state.Scope, names ...string) {
 
 // Imply notes a folder in which a call finds by itself what it runs; "$" is one that the text does not tell.
 func (fs *FS) Imply(kind bailiff.ImpliedKind, folder word.Word, sc *state.Scope) {
+	if fs.At.Ground == nil {
+		return
+	}
 	at := fs.FolderAt(folder, sc)
 	if folder.Source != nil || !folder.Known && folder.Text == "" {
 		at = "$"

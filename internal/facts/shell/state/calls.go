@@ -69,13 +69,14 @@ func saysTheSame(c, d *value.Call) bool {
 
 // Programs are the names of the programs that are called.
 func Programs(calls []value.Call) []string {
-	var names []string
-	for _, c := range calls {
-		if c.Program != "" {
-			names = append(names, c.Program)
+	names := make([]string, 0, len(calls))
+	for i := range calls {
+		if name := calls[i].Program; name != "" {
+			names = append(names, name)
 		}
 	}
-	return value.Sorted(names)
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // AddToCall adds files to those that the recorded call reads and writes.
@@ -104,5 +105,6 @@ func (facts *Sink) Take(c *value.Command, wrappers []string) {
 	facts.Reads, facts.Writes = append(facts.Reads, c.Reads...), append(facts.Writes, c.Writes...)
 	facts.Settings, facts.Loses = append(facts.Settings, c.Settings...), append(facts.Loses, c.Loses...)
 	facts.Assigns, facts.Files = append(facts.Assigns, c.Assigns...), append(facts.Files, c.Files...)
+	facts.Made, facts.Sources = append(facts.Made, c.Made...), append(facts.Sources, c.Sources...)
 	facts.LookUps = append(facts.LookUps, c.Opens...)
 }

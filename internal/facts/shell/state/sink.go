@@ -15,7 +15,7 @@ type Sink struct {
 	// Code is what the Python programs in the text would do, nil if there is none that tells.
 	Code *value.Code
 
-	Hosts, Reads, Writes, Variables, Features, Assigns, Settings, Loses, Files []string
+	Hosts, Reads, Writes, Variables, Features, Assigns, Settings, Loses, Files, Made, Sources []string
 	// ContentReads are files that the text reads, LookUps those in which programs look for code.
 	ContentReads, LookUps []string
 }

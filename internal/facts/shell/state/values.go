@@ -2,6 +2,7 @@ package state
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,9 @@ import (
 
 // FoldersIn are those that a variable of the text names, between colons.
 func (b *Budget) FoldersIn(variable string, sc *Scope) []word.Word {
+	if !sc.Has(variable) && !sc.full {
+		return nil
+	}
 	v, set := b.Value(variable, sc)
 	if !set {
 		return nil
@@ -62,21 +66,28 @@ func (b *Budget) Value(name string, sc *Scope) (w word.Word, set bool) {
 	return special(name, sc)
 }
 
+// argument is the value of $1 and its like.
+func argument(n int, shown word.Word, sc *Scope) word.Word {
+	switch {
+	case n == 0 && sc.Name.Text != "":
+		return sc.Name
+	case n == 0:
+		return word.Of("bash")
+	case !sc.ArgsKnown:
+		return shown
+	case n <= len(sc.Args):
+		return sc.Args[n-1]
+	}
+	return word.Of("")
+}
+
 // special is the value of $1, $#, $? and their like.
 func special(name string, sc *Scope) (w word.Word, set bool) {
 	shown := word.Word{Text: "$" + name}
-	if n, err := strconv.Atoi(name); err == nil {
-		switch {
-		case n == 0 && sc.Name.Text != "":
-			return sc.Name, true
-		case n == 0:
-			return word.Of("bash"), true
-		case !sc.ArgsKnown:
-			return shown, true
-		case n <= len(sc.Args):
-			return sc.Args[n-1], true
+	if strings.IndexAny(name, "0123456789+-") == 0 {
+		if n, err := strconv.Atoi(name); err == nil {
+			return argument(n, shown, sc), true
 		}
-		return word.Of(""), true
 	}
 	switch name {
 	case "@", "*":
@@ -86,8 +97,11 @@ func special(name string, sc *Scope) (w word.Word, set bool) {
 		return word.Join(sc.Args, " "), true
 	case "#":
 		return word.Word{Text: strconv.Itoa(len(sc.Args)), Known: sc.ArgsKnown}, true
-	case "?", "$", "!", "-", "_", "RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "OLDPWD", "REPLY", "OPTARG", "OPTIND":
-		return shown, true
 	}
-	return shown, false
+	return shown, IsOfShell(name)
 }
+
+// IsOfShell says that the shell itself gives a variable its value.
+func IsOfShell(name string) bool { return slices.Contains(ofShell, name) }
+
+var ofShell = []string{"?", "$", "!", "-", "_", "RANDOM", "SECONDS", "LINENO", "PPID", "UID", "EUID", "OLDPWD", "REPLY", "OPTARG", "OPTIND"}

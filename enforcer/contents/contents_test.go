@@ -1,4 +1,4 @@
-package enforcer
+package contents
 
 import (
 	"context"
@@ -36,25 +36,25 @@ func TestOfFilesBeyondTheBoundsOfTextsTheAgeIsFound(t *testing.T) {
 		return bailiff.Content{Kind: bailiff.ContentText, Text: "ls", Recent: recent}
 	}
 	files := folder{"old": text(false), "young": text(true), "device": {}}
-	all := budget{bytes: 100, files: 1, looks: 1}
+	all := Budget{Bytes: 100, Files: 1, Looks: 1}
 	for name, c := range map[string]struct {
-		left         budget
+		left         Budget
 		path         string
 		recent, read bool
 	}{
 		"an old file":                    {all, "old", false, true},
 		"a young file":                   {all, "young", true, true},
-		"an old file beyond the number":  {budget{100, 0, 1}, "old", false, false},
-		"a young one beyond the number":  {budget{100, 0, 1}, "young", true, false},
-		"an old file beyond the bytes":   {budget{1, 1, 1}, "old", false, false},
-		"an old file beyond the looks":   {budget{100, 1, 0}, "old", true, false},
-		"one that is not there, beyond":  {budget{100, 0, 1}, "missing", false, false},
+		"an old file beyond the number":  {Budget{100, 0, 1}, "old", false, false},
+		"a young one beyond the number":  {Budget{100, 0, 1}, "young", true, false},
+		"an old file beyond the bytes":   {Budget{1, 1, 1}, "old", false, false},
+		"an old file beyond the looks":   {Budget{100, 1, 0}, "old", true, false},
+		"one that is not there, beyond":  {Budget{100, 0, 1}, "missing", false, false},
 		"what is no plain file":          {all, "device", true, false},
-		"a pattern beyond the number":    {budget{100, 0, 1}, "*.sh", false, false},
-		"a pattern beyond the looks":     {budget{100, 1, 0}, "*.sh", true, false},
+		"a pattern beyond the number":    {Budget{100, 0, 1}, "*.sh", false, false},
+		"a pattern beyond the looks":     {Budget{100, 1, 0}, "*.sh", true, false},
 		"a name that is open altogether": {all, "$X/a", false, false},
 	} {
-		got, _, err := c.left.find(t.Context(), files, "", c.path)
+		got, _, err := c.left.Find(t.Context(), files, "", c.path)
 		if err != nil || got.Recent != c.recent || (got.Kind == bailiff.ContentText) != c.read {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}

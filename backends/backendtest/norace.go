@@ -1,0 +1,6 @@
+//go:build !race
+
+package backendtest
+
+// underDetector says whether the race detector looks on.
+const underDetector = false
