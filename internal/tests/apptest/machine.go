@@ -177,7 +177,7 @@ func (m *Model) Work(tb testing.TB, agent *exec.Cmd) (told []string) {
 // what a command makes of it shows where the command ran.
 func Mark(tb testing.TB) (path string) {
 	tb.Helper()
-	path, err := os.MkdirTemp("", "mark")
+	path, err := os.MkdirTemp("/tmp", "mark") // which a sandbox has, too
 	if err == nil {
 		err = os.Remove(path)
 	}
