@@ -99,6 +99,7 @@ s.sendall(("CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n" % (to, to)).encode())
 s.recv(4096)
 s.sendall(b"hello\n")
 print("heard", s.recv(100), flush=True)
+s.sendall(b"heard\n")
 print("then", s.recv(100), flush=True)
 `
 
@@ -118,8 +119,10 @@ func TestPoliciesThatChangeCutATunnelInMidTransfer(t *testing.T) {
 		defer conn.Close()
 		from := bufio.NewReader(conn)
 		line, _ := from.ReadString('\n')
-		begun <- line
-		_, _ = io.Copy(conn, io.MultiReader(strings.NewReader("welcome\n"), from))
+		_, _ = io.WriteString(conn, "welcome\n")
+		heard, _ := from.ReadString('\n')
+		begun <- line + heard // after which the tunnel may be cut
+		_, _ = io.Copy(conn, from)
 	}()
 	service := listener.Addr().String()
 	_, port, _ := strings.Cut(service, ":")
@@ -129,7 +132,7 @@ func TestPoliciesThatChangeCutATunnelInMidTransfer(t *testing.T) {
 	s := startOffice(t, openDir(t), onePerson(t, isolated["bubblewrap"], policies,
 		"egress: {hosts: {db.test: 127.0.0.1}, own: [\""+service+"\"]}"))
 	asking := send(t.Context(), s.agent, withInput("s", speaking, "db.test:"+port))
-	if line := <-begun; line != "hello\n" {
+	if line := <-begun; line != "hello\nheard\n" {
 		t.Fatalf("the server heard %q", line)
 	}
 	save(t, filepath.Join(folder, "house.rego"), `package bailiff

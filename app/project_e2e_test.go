@@ -233,18 +233,26 @@ func TestABackgroundProcessLeavesProtectedFilesOfAProjectAsTheyAre(t *testing.T)
 		_, err := os.Stat(filepath.Join(dir, ".mcp.json.refused"))
 		return err == nil
 	})
-	wantAsItWas(t, dir, ".mcp.json")
-	if a := act("poll", "/.mcp.json (the changed one is"); len(a.Processes) != 1 || !a.Processes[0].EndedAt.IsZero() {
+	// It is told once all of it is put back, of which the changed one aside is the first.
+	tells := func(name string) (a api.Answer) {
+		awaittest.Until(t, "what is put back to be told", func() bool {
+			a = act("poll", "")
+			return strings.Contains(a.Message, "/"+name+" (the changed one is")
+		})
+		return a
+	}
+	if a := tells(".mcp.json"); len(a.Processes) != 1 || !a.Processes[0].EndedAt.IsZero() {
 		t.Errorf("meanwhile the process is %+v", a.Processes)
 	}
+	wantAsItWas(t, dir, ".mcp.json")
 	act("submit", "")
 	act("wait", "")
 	awaittest.Until(t, "the change to be put back at its end", func() bool {
 		_, err := os.Stat(filepath.Join(dir, ".envrc.refused"))
 		return err == nil
 	})
+	tells(".envrc")
 	wantAsItWas(t, dir, ".envrc")
-	act("poll", "/.envrc (the changed one is")
 }
 
 func TestAChangeOfAProtectedFileThatAPersonApprovedStays(t *testing.T) {

@@ -236,7 +236,7 @@ func TestACallThatHermesMakesAgainRunsOnce(t *testing.T) {
 
 func TestAnInterruptedCallStops(t *testing.T) {
 	h := start(t, plugin(t), "", serve(t).Agent)
-	id, wait := h.begin(t, "terminal", args{"command": "echo begun > begun; echo begun; sleep 600"}, nil)
+	id, wait := h.begin(t, "terminal", args{"command": "echo begun; echo begun > begun; sleep 600"}, nil)
 	backendtest.Await(t, "the command", func() bool { return h.call(t, "terminal", args{"command": "cat begun"}, nil)["exit_code"] == 0.0 })
 	h.interrupt(t, id)
 	if r := h.await(t, "terminal", wait); r["exit_code"] != 130.0 || r["output"] != "begun\n[Command interrupted]" {

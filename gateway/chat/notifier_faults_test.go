@@ -120,6 +120,7 @@ func TestWhatNoChannelCouldShowEndsAsUnreachable(t *testing.T) {
 	o.notifier.Connected(nil)
 	third := o.ask("rm -r ./third")
 	o.poster.await(t, "the next question", func(m []Message) bool { return len(m) == 2 })
+	o.knows(third) // and so that the post went well
 	if err := o.notifiers.Down("slack"); err != nil || o.state(third) != bailiff.ApprovalPending {
 		t.Errorf("it is still down: %v", err)
 	}

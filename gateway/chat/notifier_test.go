@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
@@ -293,6 +294,7 @@ func TestAnApprovalOfAnotherDigestIsNotAnswered(t *testing.T) {
 	o := opened(t)
 	id := o.ask("rm -r ./build")
 	shown, refs := o.poster.await(t, "the question", buttons(4))
+	o.knows(id) // after which the notifier saves it no more
 	p := o.notifier.find(id)
 	p.Digest = "another"
 	if err := o.notifier.save(p); err != nil {
@@ -306,23 +308,25 @@ func TestAnApprovalOfAnotherDigestIsNotAnswered(t *testing.T) {
 
 func TestALateClickSaysExpired(t *testing.T) {
 	t.Parallel()
-	o := opened(t, func(o *notifierTest) { o.router.timeout = 300 * time.Millisecond })
-	id := o.ask("rm -r ./build")
-	shown, refs := o.poster.await(t, "the question", buttons(4))
-	token := tokenOf(t, shown[0], "Approve once")
-	o.poster.await(t, "the end", buttons(0))
-	told := o.clickOn("ana", token, refs[0])
-	if !strings.HasPrefix(told, "Too late: Nobody answered within") || strings.Contains(told, "pproved") ||
-		o.state(id) != bailiff.ApprovalExpired {
-		t.Errorf("ana is told %q, and it is %s", told, o.state(id))
-	}
-	if told := o.clickOn("ana", token, Ref{}); !strings.HasPrefix(told, "Too late: Nobody answered within") {
-		t.Errorf("by the token alone ana is told %q", told)
-	}
-	o.restart()
-	if told := o.clickOn("ana", token, refs[0]); !strings.HasPrefix(told, "Too late: Nobody answered within") {
-		t.Errorf("after a restart ana is told %q", told)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		o := opened(t, func(o *notifierTest) { o.router.timeout = 300 * time.Millisecond })
+		id := o.ask("rm -r ./build")
+		shown, refs := o.poster.await(t, "the question", buttons(4))
+		token := tokenOf(t, shown[0], "Approve once")
+		o.poster.await(t, "the end", buttons(0))
+		told := o.clickOn("ana", token, refs[0])
+		if !strings.HasPrefix(told, "Too late: Nobody answered within") || strings.Contains(told, "pproved") ||
+			o.state(id) != bailiff.ApprovalExpired {
+			t.Errorf("ana is told %q, and it is %s", told, o.state(id))
+		}
+		if told := o.clickOn("ana", token, Ref{}); !strings.HasPrefix(told, "Too late: Nobody answered within") {
+			t.Errorf("by the token alone ana is told %q", told)
+		}
+		o.restart()
+		if told := o.clickOn("ana", token, refs[0]); !strings.HasPrefix(told, "Too late: Nobody answered within") {
+			t.Errorf("after a restart ana is told %q", told)
+		}
+	})
 }
 
 func TestAnswersInWordsAreTaken(t *testing.T) {

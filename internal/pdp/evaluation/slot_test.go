@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -21,33 +22,35 @@ func TestTheTimeOfAnEvaluationIsThatOfItsThread(t *testing.T) {
 		"it had its time":          {used: 40 * time.Millisecond, cancels: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			const limit = 40 * time.Millisecond
-			slot, err := Take(t.Context(), limit)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer slot.End()
-			slot.mu.Lock()
-			slot.began, slot.clock = 0, func() time.Duration { return c.used }
-			slot.mu.Unlock()
-			for time.Since(slot.start) < WallFactor*limit/2 && !slot.Cancel.Cancelled() {
-				time.Sleep(time.Millisecond)
-			}
-			if got := slot.Cancel.Cancelled(); got != c.cancels {
-				t.Fatalf("after %v it is cancelled: %v", time.Since(slot.start), got)
-			}
-			for !slot.Cancel.Cancelled() {
-				if time.Since(slot.start) > time.Minute {
-					t.Fatal("it goes on for ever")
+			synctest.Test(t, func(t *testing.T) {
+				const limit = 40 * time.Millisecond
+				slot, err := Take(t.Context(), limit)
+				if err != nil {
+					t.Fatal(err)
 				}
-				time.Sleep(time.Millisecond)
-			}
-			if slot.isStarved() != c.afterAll {
-				t.Errorf("it is said to have had no processor: %v, want %v", slot.isStarved(), c.afterAll)
-			}
-			if took := time.Since(slot.start); c.afterAll && took < WallFactor*limit {
-				t.Errorf("it was cancelled after %v, want %v", took, WallFactor*limit)
-			}
+				defer slot.End()
+				slot.mu.Lock()
+				slot.began, slot.clock = 0, func() time.Duration { return c.used }
+				slot.mu.Unlock()
+				for time.Since(slot.start) < WallFactor*limit/2 && !slot.Cancel.Cancelled() {
+					time.Sleep(time.Millisecond)
+				}
+				if got := slot.Cancel.Cancelled(); got != c.cancels {
+					t.Fatalf("after %v it is cancelled: %v", time.Since(slot.start), got)
+				}
+				for !slot.Cancel.Cancelled() {
+					if time.Since(slot.start) > time.Minute {
+						t.Fatal("it goes on for ever")
+					}
+					time.Sleep(time.Millisecond)
+				}
+				if slot.isStarved() != c.afterAll {
+					t.Errorf("it is said to have had no processor: %v, want %v", slot.isStarved(), c.afterAll)
+				}
+				if took := time.Since(slot.start); c.afterAll && took < WallFactor*limit {
+					t.Errorf("it was cancelled after %v, want %v", took, WallFactor*limit)
+				}
+			})
 		})
 	}
 }
