@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -95,20 +94,9 @@ func sharedBook(t *testing.T) *fixture {
 }
 
 func stoppedServer(t *testing.T) (mend func()) {
-	rows, err := operator(t).Query(t.Context(), "SELECT pid "+backends)
-	must(t, err)
-	pids, err := pgx.CollectRows(rows, pgx.RowTo[int])
-	must(t, err)
-	server.Signal(syscall.SIGSTOP) // which lets no new connection in
-	for _, pid := range pids {
-		must(t, syscall.Kill(pid, syscall.SIGSTOP))
-	}
-	return func() {
-		server.Signal(syscall.SIGCONT)
-		for _, pid := range pids {
-			_ = syscall.Kill(pid, syscall.SIGCONT)
-		}
-	}
+	mine := 0
+	must(t, operator(t).QueryRow(t.Context(), "SELECT pg_backend_pid()").Scan(&mine))
+	return server.Stop(t, mine)
 }
 
 // takenServer takes each connection that there is, those of the sidecar too. The server shows none that is being made,

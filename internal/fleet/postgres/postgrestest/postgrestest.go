@@ -219,16 +219,44 @@ func (s *Server) Promote(tb testing.TB) {
 	}
 }
 
-// Signal sends the server a signal.
-func (s *Server) Signal(signal syscall.Signal) { _ = s.running.Process.Signal(signal) }
+func (s *Server) signal(signal syscall.Signal) { _ = s.running.Process.Signal(signal) }
+
+// Stop stops the server and then all its processes but one, those too that serve a connection that is being made: once
+// it has stopped, it makes no more of them.
+func (s *Server) Stop(tb testing.TB, but int) (goOn func()) {
+	tb.Helper()
+	main := s.running.Process.Pid
+	s.signal(syscall.SIGSTOP)
+	awaittest.Until(tb, "the server to stop", func() bool {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", main))
+		return err == nil && strings.Contains(string(stat), ") T ")
+	})
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", main, main))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var stopped []int
+	for _, field := range strings.Fields(string(text)) {
+		if pid, _ := strconv.Atoi(field); pid != but {
+			_ = syscall.Kill(pid, syscall.SIGSTOP)
+			stopped = append(stopped, pid)
+		}
+	}
+	return func() {
+		for _, pid := range stopped {
+			_ = syscall.Kill(pid, syscall.SIGCONT)
+		}
+		s.signal(syscall.SIGCONT)
+	}
+}
 
 // Kill ends the server and its connections at once.
 func (s *Server) Kill() {
 	if s.running == nil {
 		return
 	}
-	s.Signal(syscall.SIGCONT)
-	s.Signal(syscall.SIGQUIT) // without a checkpoint, as if it had crashed
+	s.signal(syscall.SIGCONT)
+	s.signal(syscall.SIGQUIT) // without a checkpoint, as if it had crashed
 	<-s.ended
 	s.running = nil
 }
