@@ -166,7 +166,7 @@ func TestAnApprovalIsAnsweredWithTabAndEnterAlone(t *testing.T) {
 			b.press("not today")
 			b.tabbed("#confirm-yes")
 			b.press(kb.Enter)
-			b.awaitText("#toasts", "Denied")
+			b.awaitToast("Denied")
 			b.await(`document.activeElement.dataset.id === "` + approved + `"`)
 			b.press(kb.Enter)
 			b.awaitApproval("./two")
@@ -244,7 +244,7 @@ func TestAThousandWaitAtOnce(t *testing.T) {
 	b.press("a")
 	b.await(`document.activeElement.id === 'confirm-yes'`)
 	b.press(kb.Enter)
-	b.awaitText("#toasts", "Approved: rm -rf ./build-002")
+	b.awaitToast("Approved: rm -rf ./build-002")
 	b.await(`document.querySelectorAll('#pending li').length === 999 && document.title === '(999) bailiff console'`)
 	b.await(`document.querySelector('#count-approvals').textContent === '999 waiting'`)
 }

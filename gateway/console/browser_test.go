@@ -79,6 +79,11 @@ type tab struct {
 const watchViolations = `window.violations = []; addEventListener('securitypolicyviolation', (e) => violations.push(e.violatedDirective ` +
 	`+ ' ' + e.blockedURI))`
 
+// keepToasts remembers what toasts said: each stays for a few seconds only.
+const keepToasts = `window.toasts = []; new MutationObserver((changes) => { for (const c of changes) for (const n of c.addedNodes) ` +
+	`if (n.classList?.contains('toast') && n.checkVisibility()) toasts.push(n.innerText.replace(/\s+/g, ' ')) })` +
+	`.observe(document, {childList: true, subtree: true})`
+
 // openTab opens a tab. Where a browser is required, its absence is a failure.
 func openTab(t testing.TB) *tab {
 	t.Helper()
@@ -100,7 +105,9 @@ func openTab(t testing.TB) *tab {
 	ctx, stop := context.WithDeadline(ctx, awaittest.End(t))
 	t.Cleanup(stop)
 	b.ctx = ctx
-	call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watchViolations})
+	for _, script := range []string{watchViolations, keepToasts} {
+		call(b, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+	}
 	b.run(chromedp.EmulateViewport(1280, 860))
 	t.Cleanup(b.check)
 	return b
@@ -185,6 +192,12 @@ func (b *tab) awaitText(selector, part string) {
 	b.t.Helper()
 	b.await(fmt.Sprintf(`((e) => e?.checkVisibility() && e.innerText.replace(/\s+/g, ' `+
 		`').toLowerCase().includes(%s.toLowerCase()))(document.querySelector(%s))`, quoted(part), quoted(selector)))
+}
+
+// awaitToast waits until a toast that was not awaited yet says this.
+func (b *tab) awaitToast(part string) {
+	b.t.Helper()
+	b.await(fmt.Sprintf(`((n) => n >= 0 && toasts.splice(0, n + 1))(toasts.findIndex((t) => t.includes(%s)))`, quoted(part)))
 }
 
 func (b *tab) text(selector string) string {

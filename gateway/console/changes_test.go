@@ -79,10 +79,10 @@ func TestWhatACommandChangedStandsBesideItAndIsUndone(t *testing.T) {
 	b.click(`[data-act="undo-d1"]`)
 	b.awaitText("#confirm-body", "rm -rf src")
 	b.click("#confirm-yes")
-	b.awaitText("#toasts", "As before: 1 file; not put back: c: a folder stands there now")
+	b.awaitToast("As before: 1 file; not put back: c: a folder stands there now")
 	b.awaitText("#confirm-title", "Put back 1 file that changed since, too?")
 	b.click("#confirm-yes")
-	b.await(`document.querySelectorAll('.toast').length === 2`)
+	b.awaitToast("As before")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if got, want := strings.Join(p.asked, "; "), "ana on console: d1 false; ana on console: d1 true"; got != want {

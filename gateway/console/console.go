@@ -77,13 +77,10 @@ type Config struct {
 	// Counted is told of each login, and whether it was let in; nil is told of none.
 	Counted func(way string, in bool)
 	Log     *slog.Logger
-
-	// idleTimeout ends a session that is unused.
-	idleTimeout time.Duration
 }
 
 const (
-	// idleTimeout is the usual end of an unused session.
+	// idleTimeout ends a session that is unused.
 	idleTimeout = 30 * time.Minute
 	// maxAge ends every session.
 	maxAge = 12 * time.Hour
@@ -112,7 +109,6 @@ func Open(c Config) (*Console, error) {
 	if err := required.Fields("console", map[string]bool{"Operator": c.Operator == nil, "Known": c.Known == nil}); err != nil {
 		return nil, err
 	}
-	c.idleTimeout = cmp.Or(c.idleTimeout, idleTimeout)
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
 	if c.Counted == nil {
 		c.Counted = func(string, bool) {}
@@ -120,7 +116,7 @@ func Open(c Config) (*Console, error) {
 	if c.Proved == nil {
 		c.Proved = func(bool) {}
 	}
-	console := &Console{config: c, pages: pages(), sessions: sessions{idle: c.idleTimeout}}
+	console := &Console{config: c, pages: pages(), sessions: sessions{idle: idleTimeout}}
 	listener, err := gateway.Open(gateway.ListenerConfig{Name: bailiff.ChannelConsole, Network: "tcp", Address: c.Address, Login: true,
 		TLS: c.TLS, Log: c.Log},
 		console)

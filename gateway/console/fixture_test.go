@@ -155,6 +155,23 @@ func (o *office) operator(who bailiff.Approver) (http.Handler, error) {
 type line struct {
 	mu  sync.Mutex
 	out chan struct{} // closed while it is cut
+	// date is what answers say that the time is; zero is the time that it is.
+	date time.Time
+}
+
+// dates has all answers come from a time. A page goes by the clock that they show it.
+func (l *line) dates(at time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.date = at
+}
+
+func (l *line) writeDate(h http.Header) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.date.IsZero() {
+		h.Set("Date", l.date.UTC().Format(http.TimeFormat))
+	}
 }
 
 func (l *line) state() chan struct{} {
@@ -189,6 +206,7 @@ func (l *line) serve(w http.ResponseWriter, r *http.Request, api http.Handler) {
 	select {
 	case <-out:
 	default:
+		l.writeDate(w.Header())
 		api.ServeHTTP(w, r.WithContext(ctx))
 	}
 	select {

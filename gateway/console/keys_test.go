@@ -101,7 +101,7 @@ func TestAnAnswerIsConfirmedByTheSecurityKeyOfThePerson(t *testing.T) {
 	b.click(`[data-id="` + id + `"]`)
 	b.awaitApproval("rm -rf ./build")
 	b.press("a" + kb.Enter)
-	b.awaitText("#toasts", "Approved")
+	b.awaitToast("Approved")
 	e := o.entry(t, id)
 	if v := e.Votes[0]; e.State != bailiff.ApprovalApproved || v.Person != "ana" || !strings.HasPrefix(v.Proof, "webauthn:") {
 		t.Errorf("%s: %+v", e.State, e.Votes)
@@ -114,7 +114,7 @@ func TestAnAnswerIsConfirmedByTheSecurityKeyOfThePerson(t *testing.T) {
 	b.press("d")
 	b.awaitText("#confirm", "Deny?")
 	b.press("no" + kb.Enter)
-	b.awaitText("#toasts", "Denied")
+	b.awaitToast("Denied")
 	if e := o.entry(t, other); e.State != bailiff.ApprovalDenied || e.Votes[0].Proof == "" || e.Votes[0].Reason != "no" {
 		t.Errorf("%s: %+v", e.State, e.Votes)
 	}

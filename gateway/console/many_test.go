@@ -82,7 +82,7 @@ func TestFiveHundredQuestionsAreFoundFilteredAndDeniedByTheirKind(t *testing.T) 
 	b.click(`[data-act="deny-kind"]`)
 	b.await(`document.querySelector('#confirm').open && !document.querySelector('#confirm-yes.fresh')`)
 	b.click("#confirm-yes")
-	b.awaitText("#toasts", "Denied 50 of 50")
+	b.awaitToast("Denied 50 of 50")
 	b.awaitText("#none-pending", "Nothing that waits says that.")
 	for _, e := range o.pending() {
 		if e.Reasons[0].Rule == "command.kills" {

@@ -142,7 +142,7 @@ func (w *whole) approves(t *testing.T, b *tab, a *asked, command, prints string)
 	t.Helper()
 	b.awaitApproval(command)
 	b.press("a" + kb.Enter)
-	b.awaitText("#toasts", "Approved")
+	b.awaitToast("Approved")
 	a.prints(t, prints)
 	keys, err := filepath.Glob(filepath.Join(filepath.Dir(w.Config), "state", "keys", "*.json"))
 	if err != nil || len(keys) != 1 {
@@ -173,7 +173,7 @@ func TestThreeClicksHereApproveFromTheLoginOn(t *testing.T) {
 	b.awaitApproval("echo asked-about")
 	b.click(`[data-act="once"]`)
 	b.click("#confirm-yes")
-	b.awaitText("#toasts", "Approved")
+	b.awaitToast("Approved")
 	a.prints(t, "asked-about\n")
 	if b.clicks != 4 {
 		t.Errorf("it took %d clicks, want 4: 3 here and 1 at the provider", b.clicks)

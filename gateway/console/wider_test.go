@@ -38,7 +38,7 @@ func TestAPatternIsPreviewedBeforeTheYes(t *testing.T) {
 	}
 	b.click(`#confirm input[value=always]`)
 	b.click("#confirm-yes")
-	b.awaitText("#toasts", "Approved")
+	b.awaitToast("Approved")
 	if g := o.book.Grants(); len(g) != 1 || g[0].Match != "rm -r *" || g[0].Scope != bailiff.ScopeAlways {
 		t.Errorf("granted is %+v", g)
 	}
@@ -62,7 +62,7 @@ func TestOneYesIsForAllThatWaitsAlike(t *testing.T) {
 	b.awaitText("#confirm", "rm -r b")
 	late := o.ask(t, claim("rm -r d"))
 	b.click("#confirm-yes")
-	b.awaitText("#toasts", "Approved 2 of 2")
+	b.awaitToast("Approved 2 of 2")
 	for _, id := range ids {
 		if e := o.entry(t, id); e.State != bailiff.ApprovalApproved || e.Scope != bailiff.ScopeOnce {
 			t.Errorf("%s is %s %s", id, e.State, e.Scope)
