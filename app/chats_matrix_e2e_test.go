@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/webhook"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 func saysAll(m matrixtest.Message, words ...string) bool {
@@ -107,9 +107,7 @@ func TestByAWebhookAnApprovalIsAnsweredAndItsEndIsTold(t *testing.T) {
 		_, _ = io.WriteString(w, `{"message": "m1"}`)
 	}))
 	t.Cleanup(bridge.Close)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	_ = listener.Close()
+	at := porttest.Address(t)
 	folder, server := openDir(t), matrixtest.New(t)
 	ana := server.Person("ana")
 	dev := server.Room("dev", "ana")
@@ -125,7 +123,7 @@ webhook: {url: %[4]q, secret: {file: secret}, listen: %[5]q}
 metrics: {listen: "127.0.0.1:0"}
 runner: {path: %[6]s}
 backends: {bubblewrap: {}}
-`, openDir(t), ana.ID, server.URL(), bridge.URL, listener.Addr(), backendtest.Runner(t)) + house
+`, openDir(t), ana.ID, server.URL(), bridge.URL, at, backendtest.Runner(t)) + house
 	if _, err := tryServe(t, folder, text); err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +133,7 @@ backends: {bubblewrap: {}}
 	if asked.Type != "post" || !strings.Contains(asked.Text, "echo it ran # marked") || len(asked.Buttons) < 2 {
 		t.Fatalf("it was sent %+v", asked)
 	}
-	answers := "http://" + listener.Addr().String() + "/answers"
+	answers := "http://" + at + "/answers"
 	// The sidecar knows its message once it has read what the bridge answered.
 	awaittest.Until(t, "the message to be known", func() bool {
 		forged := map[string]string{"id": rand.Text(), "user": "b3n", "message": "m1", "word": "forged"}

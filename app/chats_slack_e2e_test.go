@@ -2,13 +2,13 @@ package app
 
 import (
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway/chat/slack/slacktest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // workspace is a sidecar with an app at Slack: approvals in C1, where ana and ben answer, and
@@ -40,15 +40,13 @@ backends: {bubblewrap: {}}
 
 func TestAtSlackACommandInAThreadIsApprovedInAChannelAndAnswered(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	_ = listener.Close()
+	at := porttest.Address(t)
 	for way, section := range map[string]string{"Socket Mode": "app_token: {file: app}",
-		"HTTP": fmt.Sprintf("listen: %q, signing_secret: {file: signing}", listener.Addr())} {
+		"HTTP": fmt.Sprintf("listen: %q, signing_secret: {file: signing}", at)} {
 		t.Run(way, func(t *testing.T) {
 			server := workspace(t, section)
 			if way == "HTTP" {
-				server.CallAt("http://" + listener.Addr().String() + "/")
+				server.CallAt("http://" + at + "/")
 			}
 			testAtSlack(t, server)
 		})

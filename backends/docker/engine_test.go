@@ -48,7 +48,7 @@ func testEngine(t testing.TB) *client.Client {
 func testBackend(t testing.TB, change ...func(*Config)) *Backend {
 	t.Helper()
 	testEngine(t)
-	cfg := Config{Image: testImage, Runner: backendtest.Runner(t), Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	cfg := Config{Image: testImage, Runner: backendtest.Runner(t), Log: slog.New(slog.NewTextHandler(backendtest.Shown(t), nil))}
 	for _, f := range change {
 		f(&cfg)
 	}

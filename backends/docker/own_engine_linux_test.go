@@ -155,7 +155,7 @@ func (m *machine) importImage(t *testing.T) {
 func (m *machine) backend(t *testing.T, change ...func(*Config)) *Backend {
 	t.Helper()
 	cfg := Config{Host: m.host(), Image: ownImage, Runner: backendtest.Runner(t), Owner: owner(t),
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+		Log: slog.New(slog.NewTextHandler(backendtest.Shown(t), nil))}
 	for _, f := range change {
 		f(&cfg)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -94,7 +95,7 @@ func TestPodmanSaysWhyASandboxDoesNotStart(t *testing.T) {
 func podmanBackend(t testing.TB, owners ...string) *Backend {
 	t.Helper()
 	b, err := New(Config{Host: startPodman(t), Image: testImage, Runner: backendtest.Runner(t), StateDir: t.TempDir(),
-		Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		Log: slog.New(slog.NewTextHandler(backendtest.Shown(t), nil))})
 	backendtest.Must(t, err)
 	b.lendImage(t)
 	t.Cleanup(func() {
@@ -124,7 +125,13 @@ func startPodman(t testing.TB) string {
 	service.Stderr = t.Output()
 	backendtest.Must(t, service.Start())
 	t.Cleanup(func() { _ = service.Process.Kill(); _ = service.Wait() })
-	backendtest.Await(t, "podman listens", func() bool { _, err := os.Stat(socket); return err == nil })
+	backendtest.Await(t, "podman listens", func() bool { // its socket is there a moment before
+		conn, err := net.Dial("unix", socket)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
 	return "unix://" + socket
 }
 

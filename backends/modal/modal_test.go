@@ -102,7 +102,7 @@ func testBackend(tb testing.TB, change ...func(*Config)) *Backend {
 func testConfig(tb testing.TB, change ...func(*Config)) Config {
 	tb.Helper()
 	cfg := Defaults()
-	cfg.Runner, cfg.Log = backendtest.Runner(tb), slog.New(slog.NewTextHandler(tb.Output(), nil))
+	cfg.Runner, cfg.Log = backendtest.Runner(tb), slog.New(slog.NewTextHandler(backendtest.Shown(tb), nil))
 	cfg.TokenID = settings.Credential{Env: "BAILIFF_TEST_MODAL_ID"}
 	tb.Setenv("BAILIFF_TEST_MODAL_ID", tokenID)
 	cfg.TokenSecret = settings.Credential{File: filepath.Join(tb.TempDir(), "secret")}

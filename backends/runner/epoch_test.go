@@ -1,7 +1,6 @@
 package runner_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
+	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
 )
 
 // engine passes what one runner says to all that are attached to it, as an engine of containers does.
@@ -50,9 +50,7 @@ func (e *engine) attach(t *testing.T, epoch int64) (*runner.Client, error) {
 	e.mu.Lock()
 	e.attached = append(e.attached, said)
 	e.mu.Unlock()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	client, err := runner.Attach(ctx, stream{hears, e.to, hears.Close}, runner.Place{Workspace: "/", Epoch: epoch, Linger: time.Minute})
+	client, err := runner.Attach(awaittest.Context(t), stream{hears, e.to, hears.Close}, runner.Place{Workspace: "/", Epoch: epoch, Linger: time.Minute})
 	if err == nil {
 		t.Cleanup(func() { client.Close() })
 	}

@@ -164,10 +164,14 @@ func TestNoValueOfAVariableIsSeenOnTheHost(t *testing.T) {
 		backendtest.Must(t, err)
 		defer sandbox.Close(context.Background())
 		value := fmt.Sprintf("value%017d", rand.Int64N(1e17))
-		cmd := runner.Shell("echo run >>" + runs + "; read; printf %s \"$SECRET\"")
+		cmd := runner.Shell("echo begun; echo run >>" + runs + "; read; printf %s \"$SECRET\"")
 		cmd.Env, cmd.HeadBytes = map[string]bailiff.Secret{"SECRET": bailiff.NewSecret(value)}, 1000
 		p, err := sandbox.Start(t.Context(), cmd, "reads")
 		backendtest.Must(t, err)
+		backendtest.Await(t, "it runs", func() bool {
+			piece, err := p.Log(t.Context(), 0, 1000)
+			return err == nil && string(piece.Data) == "begun\n"
+		})
 		if n := marked(value); n > 0 {
 			t.Errorf("%d command lines hold it", n)
 		}
@@ -176,7 +180,7 @@ func TestNoValueOfAVariableIsSeenOnTheHost(t *testing.T) {
 		}
 		backendtest.Must(t, p.CloseInput(t.Context()))
 		<-p.Done()
-		if piece, err := p.Log(t.Context(), 0, 1000); err != nil || string(piece.Data) != value {
+		if piece, err := p.Log(t.Context(), 0, 1000); err != nil || string(piece.Data) != "begun\n"+value {
 			t.Errorf("the command has %q, %v", piece.Data, err)
 		}
 	})

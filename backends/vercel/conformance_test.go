@@ -22,7 +22,7 @@ func account(tb testing.TB, f *fake, change ...func(*Config)) *Backend {
 
 func makeOf(tb testing.TB, cfg *Config) *Backend {
 	tb.Helper()
-	b, err := cfg.Make(backends.Host{Runner: backendtest.Runner(tb), Log: slog.New(slog.NewTextHandler(tb.Output(), nil))})
+	b, err := cfg.Make(backends.Host{Runner: backendtest.Runner(tb), Log: slog.New(slog.NewTextHandler(backendtest.Shown(tb), nil))})
 	backendtest.Must(tb, err)
 	return b.(*Backend)
 }

@@ -130,13 +130,16 @@ func TestASignalDoesNotEndItWithoutAnAnswer(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait(); _ = l.Close() }()
 		c, err := l.Accept() // now it waits
 		if err != nil {
-			t.Fatal(err)
+			<-ended
+			t.Fatalf("it ended, before it asked: %s", stderr.String())
 		}
 		_ = cmd.Process.Signal(signal)
-		_ = cmd.Wait()
-		_ = errors.Join(c.Close(), l.Close())
+		<-ended
+		_ = c.Close()
 		if cmd.ProcessState.ExitCode() != hook.Refused || !strings.Contains(stderr.String(), "giving up after 1s") {
 			t.Errorf("by %v it ends with %v and says %q", signal, cmd.ProcessState, stderr.String())
 		}

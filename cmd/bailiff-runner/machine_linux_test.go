@@ -49,12 +49,7 @@ func start(t *testing.T, m *machine.Machine, argv ...string) piped {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		said, _ := io.ReadAll(p.Stderr)
-		if len(said) > 0 {
-			t.Logf("the runner said %q", said)
-		}
-	}()
+	go func(to io.Writer) { _, _ = io.Copy(to, p.Stderr) }(backendtest.Shown(t))
 	return piped{p.Stdout, p.Stdin, p}
 }
 

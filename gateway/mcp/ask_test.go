@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/gateway"
 )
 
@@ -295,28 +296,29 @@ func TestACallEndsBeforeItsClientsLimitAndTheSameCallGoesOn(t *testing.T) {
 	}}
 	_, listener := opened(t, s, func(c *Config, _ *gateway.ListenerConfig) { c.ClientTimeout = 50 * time.Millisecond })
 	c := connect(t, listener, versions[0], nil)
-	for range 2 {
-		if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); !failed ||
-			!strings.Contains(text, "the same call again") || !strings.Contains(text, "3 of 7") {
-			t.Fatalf("it is answered %q, %v", text, failed)
-		}
+	// A call may end before the sidecar has begun, or ended, what it asks for; the next one goes on.
+	until := func(what string, holds func(text string, failed bool) bool) {
+		backendtest.Await(t, what, func() bool {
+			text, failed := use(t, c, "terminal", map[string]any{"command": "x"})
+			if failed && !strings.Contains(text, "the same call again") {
+				t.Fatalf("it is answered %q", text)
+			}
+			return holds(text, failed)
+		})
 	}
-	if asked := len(s.requests); asked != 1 || s.last(t).WaitSeconds != 1 {
+	for range 2 {
+		until("what it prints to be told", func(text string, failed bool) bool { return failed && strings.Contains(text, "3 of 7") })
+	}
+	if asked := s.asked(); asked != 1 || s.last(t).WaitSeconds != 1 {
 		t.Errorf("the sidecar was asked %d times, %+v", asked, s.last(t))
 	}
 	other := connect(t, listener, versions[0], nil)
 	use(t, other, "terminal", map[string]any{"command": "x"})
-	if asked := len(s.requests); asked != 2 {
-		t.Errorf("with the call of another session the sidecar was asked %d times", asked)
-	}
+	backendtest.Await(t, "the call of another session to ask the sidecar", func() bool { return s.asked() == 2 })
 	close(enough)
-	if text, failed := use(t, c, "terminal", map[string]any{"command": "x"}); failed || text != "ran\n" {
-		t.Errorf("at its end it is answered %q, %v", text, failed)
-	}
+	until("its end", func(text string, failed bool) bool { return !failed && text == "ran\n" })
 	use(t, c, "terminal", map[string]any{"command": "x"})
-	if asked := len(s.requests); asked != 3 {
-		t.Errorf("with a call after the end the sidecar was asked %d times", asked)
-	}
+	backendtest.Await(t, "a call after the end to ask the sidecar", func() bool { return s.asked() == 3 })
 }
 
 func TestTheEndOfASessionEndsWhatItsCallsLeft(t *testing.T) {
@@ -329,6 +331,7 @@ func TestTheEndOfASessionEndsWhatItsCallsLeft(t *testing.T) {
 	_, listener := opened(t, s, func(c *Config, _ *gateway.ListenerConfig) { c.ClientTimeout = 50 * time.Millisecond })
 	c := connect(t, listener, versions[0], nil)
 	use(t, c, "terminal", map[string]any{"command": "x"})
+	backendtest.Await(t, "the sidecar to be asked", func() bool { return s.asked() == 1 }) // the call may have ended before
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}

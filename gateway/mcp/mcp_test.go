@@ -55,6 +55,8 @@ func (s *sidecar) EndSession(_ context.Context, session string) (bailiff.Ended, 
 	return bailiff.Ended{}, nil
 }
 
+func (s *sidecar) asked() int { s.mu.Lock(); defer s.mu.Unlock(); return len(s.requests) }
+
 func (s *sidecar) last(t *testing.T) bailiff.Request {
 	t.Helper()
 	s.mu.Lock()

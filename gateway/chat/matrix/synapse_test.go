@@ -22,6 +22,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/gateway/chat/matrix/matrixtest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // realServer is a Synapse, one for all tests.
@@ -51,7 +52,7 @@ func TestMain(m *testing.M) {
 func theSynapse(t *testing.T, script string) *realServer {
 	t.Helper()
 	startOnce.Do(func() {
-		s, err := startSynapse(script)
+		s, err := startSynapse(script, porttest.Address(t))
 		if err != nil {
 			t.Fatalf("starting Synapse: %v", err)
 		}
@@ -67,7 +68,7 @@ func theSynapse(t *testing.T, script string) *realServer {
 const ofSynapse = `
 server_name: example.test
 pid_file: %[1]s/pid
-listeners: [{port: %[2]d, bind_addresses: ["127.0.0.1"], type: http, tls: false, resources: [{names: [client, media]}]}]
+listeners: [{port: %[2]s, bind_addresses: ["127.0.0.1"], type: http, tls: false, resources: [{names: [client, media]}]}]
 database: {name: sqlite3, args: {database: "%[1]s/db"}}
 media_store_path: %[1]s/media
 log_config: %[1]s/log.yaml
@@ -89,24 +90,22 @@ rc_room_creation: {per_second: 100000, burst_count: 100000}
 const logOfSynapse = `{version: 1, handlers: {file: {class: logging.FileHandler, filename: %s/log}}, root: {level: WARNING,` +
 	` handlers: [file]}}`
 
-func startSynapse(script string) (*realServer, error) {
+func startSynapse(script, address string) (*realServer, error) {
 	folder, err := os.MkdirTemp("/tmp", "bailiff-synapse-")
 	if err != nil {
 		return nil, err
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	_, port, err := net.SplitHostPort(address)
 	if err != nil {
 		return nil, err
 	}
-	port := free.Addr().(*net.TCPAddr).Port
-	_ = free.Close()
 	for name, text := range map[string]string{"homeserver.yaml": fmt.Sprintf(ofSynapse, folder, port),
 		"log.yaml": fmt.Sprintf(logOfSynapse, folder)} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			return nil, err
 		}
 	}
-	s := &realServer{url: fmt.Sprintf("http://127.0.0.1:%d", port), folder: folder}
+	s := &realServer{url: "http://" + address, folder: folder}
 	s.process = exec.Command(script, "python3", "-m", "synapse.app.homeserver", "-c", //nolint:gosec // of the test's environment
 		filepath.Join(folder, "homeserver.yaml"))
 	var printed bytes.Buffer

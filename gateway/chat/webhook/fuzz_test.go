@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/gateway/chat"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 const secret = "sesame-4711"
@@ -95,7 +96,7 @@ func TestWithoutASecretNothingIsTaken(t *testing.T) {
 
 func TestAListenerThatCannotOpenYetIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	taken, err := net.Listen("tcp", porttest.Address(t)) // which nobody else takes once this one is closed
 	if err != nil {
 		t.Fatal(err)
 	}

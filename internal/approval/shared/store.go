@@ -136,18 +136,22 @@ func within(part func(context.Context) error) func(context.Context) error {
 
 // enlist takes the replica's name. One that another sidecar lives under is not taken.
 func (s *Store) enlist(ctx context.Context) error {
+	var taken error
 	for {
 		err := s.db.Own().QueryRow(ctx, takeName, s.replica, deafAfter.Seconds()).Scan(&s.epoch)
-		if err == nil {
+		switch {
+		case err == nil:
 			return nil
-		}
-		if !errors.Is(err, noRows) {
+		case taken != nil && ctx.Err() != nil:
+			return taken
+		case !errors.Is(err, noRows):
 			return fmt.Errorf("taking the name of replica %q: %w", s.replica, err)
 		}
+		taken = fmt.Errorf("another sidecar uses PostgreSQL under the name of replica %q: give each a name of its own (store.replica)",
+			s.replica)
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("another sidecar uses PostgreSQL under the name of replica %q: give each a name of its own (store.replica)",
-				s.replica)
+			return taken
 		case <-time.After(pollEvery):
 		}
 	}

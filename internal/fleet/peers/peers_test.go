@@ -17,6 +17,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/fleet"
 	"github.com/bailiff-dev/bailiff/internal/fleet/peers/peerstest"
 	"github.com/bailiff-dev/bailiff/internal/tests/awaittest"
+	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
 // member is a sidecar of a test.
@@ -258,10 +259,7 @@ func TestAMessageThatIsNotUnderstoodWholeIsRefused(t *testing.T) {
 
 func TestAHomeThatIsNotThereHasBegunNothing(t *testing.T) {
 	door := newMember(t, peerstest.New(t), "door")
-	gone, err := net.Listen("tcp", "127.0.0.1:0")
-	backendtest.Must(t, err)
-	_ = gone.Close()
-	if _, err := door.client.send(t.Context(), gone.Addr().String(), "execute", requestOf(asked)); !errors.Is(err, errNotTaken) {
+	if _, err := door.client.send(t.Context(), porttest.Address(t), "execute", requestOf(asked)); !errors.Is(err, errNotTaken) {
 		t.Errorf("it says %v", err)
 	}
 }

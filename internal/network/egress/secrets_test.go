@@ -206,6 +206,8 @@ func TestAStandInIsWorthNothingElsewhere(t *testing.T) {
 			t.Errorf("%s: %d %s, and the server was told %q", name, status, rule, told)
 		}
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	for _, e := range w.events {
 		if all := fmt.Sprint(e); strings.Contains(all, tokenOutside) {
 			t.Errorf("the log is told the value: %s", all)
