@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -66,6 +67,7 @@ backends: {bubblewrap: {}}
 	asked := ben.Await(ops, func(all []matrixtest.Message) bool {
 		return oneSays("is asked for", "echo '<it>' ran # marked")(all) && len(all[0].Signs) > 1
 	})[0]
+	knows(t, folder, asked.ID)
 	for who, want := range map[*matrixtest.Person]string{ana: "ana asked for it; ask ben", eve: "belongs to no person in people; ask ben"} {
 		who.React(ops, asked.ID, "✅")
 		who.Await(awaitAlone(t, who), oneSays(want))
@@ -78,10 +80,25 @@ backends: {bubblewrap: {}}
 	ben.Await(ops, oneSays("approved by ben"))
 	ana.Write(dev, root, "echo again # marked")
 	second := ben.Await(ops, oneSays("is asked for", "echo again"))
+	knows(t, folder, second[len(second)-1].ID)
 	ben.Reply(ops, second[len(second)-1].ID, "deny because it is Monday")
 	ana.Await(dev, oneSays("Denied by ben: it is Monday"))
 	ana.Write(dev, root, "!status")
 	ana.Await(dev, oneSays("bubblewrap"))
+}
+
+// knows waits until the sidecar has kept which question a message asks, a moment after it is shown: a sign or a word that
+// comes before is not taken.
+func knows(t *testing.T, folder, message string) {
+	t.Helper()
+	awaittest.Until(t, "the message to be known", func() bool {
+		posts, err := filepath.Glob(filepath.Join(folder, "state", "chat", "*", "posts", "*"))
+		must(t, err)
+		return slices.ContainsFunc(posts, func(file string) bool {
+			text, _ := os.ReadFile(file) // one that is just being replaced holds nothing
+			return strings.Contains(string(text), message)
+		})
+	})
 }
 
 func awaitCalls(t *testing.T, server *matrixtest.Server, method string, n int) {
