@@ -50,7 +50,8 @@ func (e *engine) attach(t *testing.T, epoch int64) (*runner.Client, error) {
 	e.mu.Lock()
 	e.attached = append(e.attached, said)
 	e.mu.Unlock()
-	client, err := runner.Attach(awaittest.Context(t), stream{hears, e.to, hears.Close}, runner.Place{Workspace: "/", Epoch: epoch, Linger: time.Minute})
+	client, err := runner.Attach(awaittest.Context(t), stream{hears, e.to, hears.Close},
+		runner.Place{Workspace: "/", Epoch: epoch, Linger: time.Minute})
 	if err == nil {
 		t.Cleanup(func() { client.Close() })
 	}

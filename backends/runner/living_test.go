@@ -174,10 +174,13 @@ func TestARunnerThatHearsNothingEndsWithAllThatRuns(t *testing.T) {
 	if exit, err := client.Run(t.Context(), runner.Shell("sleep 1.5"), nil); err != nil || exit.Code != 0 {
 		t.Fatalf("ended as %+v, %v", exit, err)
 	}
-	piece, err := p.Log(t.Context(), 0, 100)
-	backendtest.Must(t, err)
-	pid, err := strconv.Atoi(strings.TrimSpace(string(piece.Data)))
-	backendtest.Must(t, err)
+	pid := 0
+	backendtest.Await(t, "it says its number", func() bool {
+		piece, err := p.Log(t.Context(), 0, 100)
+		backendtest.Must(t, err)
+		pid, err = strconv.Atoi(strings.TrimSuffix(string(piece.Data), "\n"))
+		return err == nil && strings.HasSuffix(string(piece.Data), "\n")
+	})
 	// What is said and not read holds up no end.
 	flood := runner.Shell("exec yes")
 	flood.HeadBytes = 1 << 30
