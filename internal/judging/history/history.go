@@ -163,8 +163,11 @@ func (h *History) Files(r Revision) ([]File, error) {
 
 func pack(files []File) ([]byte, error) {
 	var text bytes.Buffer
-	zipped := gzip.NewWriter(&text)
-	err := json.NewEncoder(zipped).Encode(files)
+	zipped, err := gzip.NewWriterLevel(&text, gzip.BestSpeed) // each save waits for it
+	if err != nil {
+		return nil, err
+	}
+	err = json.NewEncoder(zipped).Encode(files)
 	err = errors.Join(err, zipped.Close())
 	return text.Bytes(), err
 }
