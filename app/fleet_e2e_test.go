@@ -195,6 +195,9 @@ func TestAFreezeHasStoppedFiveSidecarsWhenItReturns(t *testing.T) {
 			}
 		}
 		must(t, members[0].operator.Thaw(t.Context(), api.FreezeAll, ""))
+		for n, m := range members {
+			mustComplete(t, m.agent, inChat(fmt.Sprint("thawed at ", n), "true"))
+		}
 	}
 }
 

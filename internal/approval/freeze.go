@@ -41,11 +41,15 @@ func (b *Book) Freeze(ctx context.Context, asked api.Freeze) (api.Freeze, error)
 	return done, nil
 }
 
-// Thaw ends a freeze; found says whether there was one.
+// Thaw ends a freeze wherever a replica lives; found says whether there was one.
 func (b *Book) Thaw(ctx context.Context, kind, id string, who bailiff.Approver) (found bool, err error) {
 	err = b.storage.Do(ctx, state.Need{Freezes: true}, func(s *state.State, _ time.Time) (t state.Step, err error) {
 		t, found = s.Thaw(kind, id, who)
 		return t, nil
 	})
-	return found && err == nil, err
+	if !found || err != nil {
+		return false, err
+	}
+	_, _ = b.storage.Confirm(ctx) // a replica that has not heard of it denies for a little longer
+	return true, nil
 }
