@@ -81,8 +81,11 @@ func (g grammars) compare() error {
 		}
 		p.Operands, p.Options, p.Flags = other.Operands, other.Options, other.Flags
 		p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
+		if p.ProgramIn == nil && p.Runs == nil {
+			p.ProgramIn = other.ProgramIn
+		}
 		if p.Input == "" && p.Texts == nil {
-			p.Input, p.When, p.Texts = other.Input, other.When, other.Texts
+			p.Input, p.When, p.Texts, p.Plain = other.Input, other.When, other.Texts, other.Plain
 			p.Escapes, p.Reading, p.Writing, p.Running = other.Escapes, other.Reading, other.Writing, other.Running
 		}
 	}

@@ -93,7 +93,9 @@ type Program struct {
 	Plugins bool
 
 	Runs    Words
-	Project string
+	// ProgramIn are options that name the file with the program, in place of the first operand.
+	ProgramIn Words `yaml:"program_in"`
+	Project   string
 	// Alone is the subcommand that it runs where none is named.
 	Alone string
 	// RunsScripts says that the operands are scripts of the project.

@@ -16,6 +16,8 @@ func TakesInput(p *programs.Program, args *Arguments) bool {
 		switch when {
 		case "alone":
 			return len(args.Operands) == 0
+		case "named":
+			return slices.ContainsFunc(args.Operands, func(w word.Word) bool { return w.Text != "-" })
 		case "dash":
 			return slices.ContainsFunc(args.All, func(w word.Word) bool { return w.Text == "-" })
 		}

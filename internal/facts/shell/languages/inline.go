@@ -10,8 +10,9 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-// InlineProgram is the program that a call of an interpreter spells out in its words.
-func InlineProgram(lang string, args *call.Arguments) (word.Word, bool) {
+// InlineProgram is the program that a call of an interpreter spells out in its words; texts are options whose value is one. Of several it
+// is the first that does more than to name something.
+func InlineProgram(lang string, texts programs.Words, args *call.Arguments) (code word.Word, ok bool) {
 	switch lang {
 	case "python":
 		return args.Value("-c")
@@ -31,8 +32,21 @@ func InlineProgram(lang string, args *call.Arguments) (word.Word, bool) {
 	case "pwsh":
 		return word.Join(args.Operands, " "), args.Has("-c", "-Command", "-EncodedCommand")
 	}
-	return args.Value(programs.Of(lang).Texts...)
+	for _, o := range args.Options {
+		if slices.Contains(texts, o.Name) && (!ok || IsName(code)) {
+			code, ok = o.Value, true
+		}
+	}
+	return code, ok
 }
+
+// IsName says that a text does no more than to name something: a function of the file that runs, most often.
+func IsName(code word.Word) bool { return code.Known && !code.Glob && isName.MatchString(code.Text) }
+
+var isName = regexp.MustCompile(`^\w[\w-]*$`)
+
+// IsCalled says that a word which should name a file is a program itself: it calls something.
+func IsCalled(w word.Word) bool { return strings.Contains(w.Text, "(") }
 
 // IsPure says that a module of Python's only computes.
 func IsPure(module string) bool { return pureModules[module] }

@@ -29,18 +29,42 @@ func (ld *Loader) ReadLanguage(name, lang string, inv *call.Invocation, args *ca
 	if script, ok := args.Value("--run"); ok && lang == "node" { // of the project's file, as npm runs it
 		return ld.Inner(name, inv, []word.Word{word.Of("npm"), word.Of("run"), script})
 	}
-	if code, ok := languages.InlineProgram(lang, args); ok {
-		ld.ReadInline(name, lang, inv, code)
-		return out
-	}
-	if file := ld.programFile(name, inv, args); file.Text != "" && !ld.IsInput(file, inv.Scope) {
-		ld.runFile(name, lang, inv, file)
-		return out
-	}
-	if inv.In.Present && !args.Has("-m", "-V", "--version", "-v", "-h", "--help") {
+	given := ld.readGiven(name, lang, inv, args)
+	if inv.In.Present && (!given && !asksOnly(lang, args) || ld.readsOn(name, args)) {
 		ld.runStream(name, lang, inv, inv.In)
 	}
 	return out
+}
+
+// readGiven reads the program that a call of an interpreter names or spells out; it is false where there is none.
+func (ld *Loader) readGiven(name, lang string, inv *call.Invocation, args *call.Arguments) bool {
+	texts := ld.About(name).Described.Texts
+	file := ld.programFile(name, inv, args)
+	isFile := file.Text != "" && !ld.IsInput(file, inv.Scope)
+	code, spelt := languages.InlineProgram(lang, texts, args)
+	if !spelt && isFile && len(texts) > 0 && languages.IsCalled(file) {
+		code, spelt = file, true
+	}
+	callsFile := isFile && len(texts) > 0 && languages.IsName(code)
+	switch {
+	case spelt && !callsFile:
+		ld.ReadInline(name, lang, inv, code)
+	case isFile:
+		ld.runFile(name, lang, inv, file)
+	}
+	return spelt || isFile
+}
+
+// asksOnly says that a call of an interpreter without a program asks for its version or for help, or runs a module.
+func asksOnly(lang string, args *call.Arguments) bool {
+	return args.Has("--version", "--help") || lang == "python" && args.Has("-m") ||
+		len(args.All) == 1 && args.Has("-V", "-v", "-h")
+}
+
+// readsOn says that an interpreter takes its standard input for more of its program, whatever it was given before.
+func (ld *Loader) readsOn(name string, args *call.Arguments) bool {
+	p := ld.About(name).Described
+	return p.Input == programs.ItsProgram && call.TakesInput(p, args)
 }
 
 func (ld *Loader) runFile(name, lang string, inv *call.Invocation, file word.Word) {

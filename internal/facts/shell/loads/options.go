@@ -49,6 +49,9 @@ func (ld *Loader) ReadProject(name string, inv *call.Invocation, args *call.Argu
 
 // programFile is the word that names the file which an interpreter runs.
 func (ld *Loader) programFile(name string, inv *call.Invocation, args *call.Arguments) word.Word {
+	if file, ok := args.Value(ld.About(name).Described.ProgramIn...); ok {
+		return file
+	}
 	words := args.Operands
 	project := ld.About(name).Own.Project
 	if project == "" || word.First(words).Text != "run" {
