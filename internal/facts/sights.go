@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/programs"
 	"github.com/bailiff-dev/bailiff/internal/facts/programs/index"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/languages"
+	"github.com/bailiff-dev/bailiff/internal/facts/shell/loads"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/state"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -216,10 +217,11 @@ func (s *seer) seeInPath(call Call) (isThere bool) {
 func (s *seer) seeScripts(call Call) {
 	language := programs.Interpreter(call.Program)
 	if s.at.Contents == nil || language == "" {
+		s.seeTasks(call)
 		return
 	}
 	for _, p := range s.c.Files {
-		isIt := slices.ContainsFunc(call.Operands, func(word string) bool { return isFile(word, p) }) || s.isInput(call, p)
+		isIt := slices.ContainsFunc(valuesOf(call), func(word string) bool { return isFile(word, p) }) || s.isInput(call, p)
 		from := []string{p}
 		if slices.Contains(s.c.Made, p) {
 			from = s.c.Sources
@@ -231,6 +233,36 @@ func (s *seer) seeScripts(call Call) {
 			}
 		}
 	}
+}
+
+// seeTasks sorts in the files that a call gives a runner of tasks in place of those that it finds. Those made lately are read.
+func (s *seer) seeTasks(call Call) {
+	own := programs.Of(call.Program)
+	if s.at.Contents == nil || len(own.Finds) == 0 {
+		return
+	}
+	for i, word := range call.Argv {
+		option, value, isAttached := strings.Cut(word, "=")
+		if !isAttached && i+1 < len(call.Argv) {
+			value = call.Argv[i+1]
+		}
+		for _, p := range s.c.Files {
+			if value != "" && loads.NamesOwnFile(own, option) && isFile(value, p) && s.isThere(p) && !(*s.at.Contents)[p].Recent {
+				s.see(call, p)
+			}
+		}
+	}
+}
+
+// valuesOf are the words of a call, of an option with its value the value alone.
+func valuesOf(call Call) []string {
+	values := slices.Clone(call.Argv[1:])
+	for i, word := range values {
+		if _, value, isGiven := strings.Cut(word, "="); isGiven && strings.HasPrefix(word, "-") {
+			values[i] = value
+		}
+	}
+	return values
 }
 
 // isInput says that a call without operands may get a file as what its program interprets.

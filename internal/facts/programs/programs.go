@@ -92,7 +92,7 @@ type Program struct {
 	Beside  string
 	Plugins bool
 
-	Runs    Words
+	Runs Words
 	// ProgramIn are options that name the file with the program, in place of the first operand.
 	ProgramIn Words `yaml:"program_in"`
 	Project   string

@@ -157,7 +157,7 @@ func (g *Arguments) Destination() (sources []word.Word, to word.Word, into bool)
 
 // AfterScript are the operands after a pattern or a program, if that is one of them.
 func (g *Arguments) AfterScript(ops []word.Word) []word.Word {
-	_, given := g.Value("-e", "-f", "--expression", "--file", "--regexp", "--from-file")
+	_, given := g.Value("-e", "-f", "-E", "--expression", "--file", "--regexp", "--from-file", "--source", "--exec")
 	if given || len(ops) == 0 || g.Has("--files") {
 		return ops
 	}

@@ -83,15 +83,24 @@ func (rd *Reader) awkPrograms(inv *call.Invocation, args *call.Arguments) []word
 	var codes []word.Word
 	given := false
 	for _, o := range args.Options {
+		files := []word.Word{o.Value}
 		switch o.Name {
-		case "-f", "--file":
+		case "-i", "--include":
+			files = append(files, word.Part(o.Value, o.Value.Text+".awk"))
+			rd.RunFile(files[1], inv.Scope)
+		case "-f", "--file", "-E", "--exec":
 			given = true
-			if s, ok := rd.ProgramIn(o.Value, inv.In, inv.Scope); ok {
-				codes = append(codes, rd.Programs(s)...)
-			}
 		case "-e", "--source":
 			given = true
 			codes = append(codes, o.Value)
+			continue
+		default:
+			continue
+		}
+		for _, file := range files {
+			if s, ok := rd.ProgramIn(file, inv.In, inv.Scope); ok {
+				codes = append(codes, rd.Programs(s)...)
+			}
 		}
 	}
 	if !given && len(args.Operands) > 0 {

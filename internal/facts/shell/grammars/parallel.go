@@ -12,19 +12,29 @@ import (
 )
 
 func (rd *Reader) parallel(_ string, inv *call.Invocation, args *call.Arguments) (call.Result, bool) {
-	argv := args.Rest
+	argv, files := args.Rest, []word.Word{}
 	var items []word.Word
 	for i, w := range argv {
-		if strings.HasPrefix(w.Text, ":::") {
-			argv, items = argv[:i], argv[i+1:]
-			break
+		switch {
+		case !strings.HasPrefix(w.Text, ":::"):
+			continue
+		case strings.HasPrefix(w.Text, "::::"):
+			files = argv[i+1:]
+		default:
+			items = argv[i+1:]
 		}
+		argv = argv[:i]
+		break
 	}
-	if items == nil && len(argv) == 0 && inv.In.Present {
-		return rd.Text("parallel", inv, inv.In.Word(), inv.Scope.Fork()), true // a command a line
+	if file, ok := args.Value("-a", "--arg-file"); ok {
+		files = append(files, file)
 	}
-	if items == nil && inv.In.Present {
-		items = rd.InputWords(inv.In)
+	in := rd.listed(files, inv)
+	if items == nil && len(argv) == 0 && in.Present {
+		return rd.Text("parallel", inv, in.Word(), inv.Scope.Fork()), true // a command a line
+	}
+	if items == nil && in.Present {
+		items = rd.InputWords(in)
 	}
 	if len(argv) == 0 {
 		for _, w := range items {
@@ -43,6 +53,23 @@ func (rd *Reader) parallel(_ string, inv *call.Invocation, args *call.Arguments)
 		return rd.Text("parallel", inv, word.Join(substitute(argv, "{}", items), " "), inv.Scope.Fork()), true
 	}
 	return rd.Text("parallel", inv, word.Join(append(slices.Clone(argv), items...), " "), inv.Scope.Fork()), true
+}
+
+// listed are the lines that files hold, which run where no command is given; without files those of the input.
+func (rd *Reader) listed(files []word.Word, inv *call.Invocation) word.Stream {
+	if len(files) == 0 {
+		return inv.In
+	}
+	var all word.Stream
+	for _, file := range files {
+		rd.RunFile(file, inv.Scope)
+		if s, ok := rd.ProgramIn(file, inv.In, inv.Scope); ok && all.Present {
+			all = all.Then(s)
+		} else if ok {
+			all = s
+		}
+	}
+	return all
 }
 
 // Of a command of plain words, with no options but such that change nothing of it, it is clear where parallel puts its items: it

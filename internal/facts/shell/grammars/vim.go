@@ -18,12 +18,31 @@ func (rd *Reader) vim(name string, inv *call.Invocation, args *call.Arguments) (
 			rd.ReadIn(s, func() { rd.Commands(name, programs.Of(name), inv, s) })
 		}
 	}
+	if keys := typedFile(name, args); keys.Text != "" {
+		rd.RunFile(keys, inv.Scope)
+		if s, ok := rd.ProgramIn(keys, inv.In, inv.Scope); ok {
+			rd.ReadIn(s, func() { rd.Commands(name, programs.Of(name), inv, s) })
+		}
+	}
 	for _, w := range inv.Argv[1:] {
 		if code, ok := strings.CutPrefix(w.Text, "+"); ok {
 			rd.Commands(name, programs.Of(name), inv, word.Stream{Present: true, Text: code, Known: true, Taint: w.Taint})
 		}
 	}
 	return call.Result{Out: word.Unknown(value.Taint{})}, true
+}
+
+// typedFile is the file whose content vim takes for what is typed; where it is a line editor the option has no file.
+func typedFile(name string, args *call.Arguments) word.Word {
+	if name == "ex" || args.Has("-e", "-E") {
+		return word.Word{}
+	}
+	for i, w := range args.All[:max(0, len(args.All)-1)] {
+		if w.Text == "-s" {
+			return args.All[i+1]
+		}
+	}
+	return word.Word{}
 }
 
 var (

@@ -56,6 +56,14 @@ func (ld *Loader) programTexts(p *programs.Program, inv *call.Invocation, args *
 			}
 		}
 	}
+	if slices.Contains(p.Runs, "operands") {
+		for _, w := range args.Operands {
+			ld.RunFile(w, inv.Scope)
+			if s, ok := ld.ProgramIn(w, inv.In, inv.Scope); ok {
+				out = append(out, s)
+			}
+		}
+	}
 	if slices.Contains(p.Texts, "operands") {
 		for _, w := range word.After(args.Operands, 1) {
 			out = append(out, word.Stream{Present: true, Text: w.Text, Known: true, Taint: w.Taint})

@@ -112,9 +112,14 @@ func (ld *Loader) findAll(name string, p *programs.Program, inv *call.Invocation
 		}
 	}
 	named := false
-	for i, w := range args.All[:max(0, len(args.All)-1)] {
-		if slices.Contains(namesOwnFile, w.Text) {
-			ld.findFile(name, p, inv, args.All[i+1])
+	for i, w := range args.All {
+		option, file, isAttached := strings.Cut(w.Text, "=")
+		given := word.Part(w, file)
+		if !isAttached {
+			given = word.First(args.All[i+1:])
+		}
+		if NamesOwnFile(p, option) && given.Text != "" {
+			ld.findFile(name, p, inv, given)
 			named = p.Options == nil // else the option may be another one
 		}
 	}
@@ -184,7 +189,12 @@ func (ld *Loader) runSource(name string, p *programs.Program, inv *call.Invocati
 	}
 }
 
-// namesOwnFile are options by which programs are given another file than those that they find.
+// NamesOwnFile says that by an option a program is given another file than those that it finds.
+func NamesOwnFile(p *programs.Program, option string) bool {
+	return slices.Contains(namesOwnFile, option) || len(p.Finds) > 0 && slices.Contains(p.Runs, option)
+}
+
+// namesOwnFile are such options of many programs.
 var namesOwnFile = []string{"-f", "--file", "-c", "--config", "--justfile", "--rakefile", "--taskfile", "--procfile", "--build-file",
 	"-P"}
 
