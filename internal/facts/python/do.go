@@ -190,7 +190,6 @@ func (w *walk) importNamed(c *object.Call) object.Objects {
 			continue
 		}
 		w.imported(n.Text)
-		w.runsModule(n.Text)
 		name := n.Text
 		if _, from := c.Arg(3, "fromlist"); c.Name == "__import__" && !from {
 			name, _, _ = strings.Cut(name, ".")

@@ -2,7 +2,6 @@ package python
 
 import (
 	"cmp"
-	"strconv"
 	"strings"
 
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
@@ -32,7 +31,7 @@ func (w *walk) evaluate(e *syntax.Expression) object.Objects {
 	case syntax.NameForm:
 		return w.nameValue(e.Text)
 	case syntax.NumberForm:
-		return numberValue(e.Text)
+		return object.NumberOf(e.Text)
 	case syntax.TextForm:
 		text := object.Unmarked(e.Text)
 		w.noteURLs(text)
@@ -95,14 +94,6 @@ func (w *walk) nameValue(name string) object.Objects {
 	return object.SymbolOf(name)
 }
 
-func numberValue(digits string) object.Objects {
-	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 0, 64)
-	if err != nil {
-		return object.Hidden("number", value.Taint{})
-	}
-	return object.Objects{{Shape: object.IsInt, Number: n}}
-}
-
 func (w *walk) formatted(e *syntax.Expression) object.Objects {
 	all := object.TextOf("")
 	for i := 0; i < len(e.Kids); i++ {
@@ -156,7 +147,7 @@ func (w *walk) listValue(e *syntax.Expression) object.Objects {
 	for _, kid := range e.Kids {
 		vs := w.value(kid)
 		if kid.Form == syntax.OtherForm && kid.Text == "*" {
-			lists = spread(lists, vs)
+			lists = object.Spread(lists, vs)
 			continue
 		}
 		for i := range lists {
@@ -164,19 +155,6 @@ func (w *walk) listValue(e *syntax.Expression) object.Objects {
 		}
 	}
 	return lists
-}
-
-// spread is every list with every one of vs at its end.
-func spread(lists, vs object.Objects) object.Objects {
-	if len(vs) == 0 {
-		return lists
-	}
-	return object.EachPair(lists, vs, func(list, v object.Object) object.Object {
-		if list.Shape != object.IsList {
-			return list
-		}
-		return list.Extended(object.Objects{v})
-	})
 }
 
 func (w *walk) dictValue(e *syntax.Expression) object.Objects {

@@ -11,7 +11,6 @@ import (
 func (w *walk) importModules(s *syntax.Statement) {
 	for _, m := range s.Modules {
 		w.imported(m.Name)
-		w.runsModule(m.Name)
 		if m.As != "" {
 			w.set(m.As, object.SymbolOf(m.Name))
 			continue
@@ -23,7 +22,6 @@ func (w *walk) importModules(s *syntax.Statement) {
 
 func (w *walk) importFrom(s *syntax.Statement) {
 	w.imported(s.Text)
-	w.runsModule(s.Text)
 	for _, m := range s.Modules {
 		if m.As == "*" {
 			w.stars = append(w.stars, s.Text)
@@ -38,11 +36,15 @@ func (w *walk) importFrom(s *syntax.Statement) {
 	}
 }
 
-// runsModule notes a module that the program has written itself.
+// runsModule notes a module that the program has written or unpacked itself. Among what is unpacked none is looked for under a name
+// that tables know.
 func (w *walk) runsModule(name string) {
-	if !w.noting || len(w.notes.contents) == 0 {
+	if !w.noting || len(w.notes.contents)+len(w.notes.unpacked) == 0 {
 		return
 	}
-	file := strings.ReplaceAll(strings.TrimLeft(name, "."), ".", "/")
-	w.runsFiles([]string{file + ".py", file + "/__init__.py"})
+	file, commands := strings.ReplaceAll(strings.TrimLeft(name, "."), ".", "/"), len(w.notes.pieces)
+	if library.Describes(name) {
+		commands = -1
+	}
+	w.runsFiles([]string{file + ".py", file + "/__init__.py"}, commands)
 }

@@ -81,6 +81,14 @@ func (w *walk) unpacks(folders object.Objects) {
 			w.writes(object.Objects{object.JoinPath(f, object.Object{Shape: object.IsString, Text: object.AnyName})})
 		}
 	}
+	if len(folders) == 0 {
+		folders = object.TextOf(".")
+	}
+	for _, f := range folders {
+		if w.noting && (f.Shape == object.IsString || f.Shape == object.IsPath) {
+			w.notes.unpacked.Add(w.path(f.Text), len(w.notes.pieces))
+		}
+	}
 }
 
 // resolve is what a dotted name such as "os:system" or "os.path.join" stands for.
@@ -112,7 +120,6 @@ func (w *walk) callsNamed(d library.Behaviour, c *object.Call) {
 			if top, _, _ := strings.Cut(named.Text, "."); library.Standard[top] && top != "test" {
 				w.dynamic()
 			}
-			w.runsModule(named.Text)
 		}
 	}
 }

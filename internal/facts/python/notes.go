@@ -7,6 +7,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/python/library"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/object"
 	"github.com/bailiff-dev/bailiff/internal/facts/python/syntax"
+	"github.com/bailiff-dev/bailiff/internal/facts/python/unpacked"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -23,9 +24,10 @@ type notes struct {
 	// the program itself writes to files; a file whose content is not known is there
 	// as nil.
 	fetched map[string]bool
-	// decoded are those that hold what was encoded.
-	decoded  map[string]bool
-	contents map[string]*string
+	// decoded are those that hold what was encoded, foreign copies of files from outside the project.
+	decoded, foreign map[string]bool
+	contents         map[string]*string
+	unpacked         unpacked.Folders
 	// full are the lists that hold as much as they may.
 	full map[*[]string]bool
 	// size is how long all pieces are.
@@ -41,8 +43,8 @@ type piece struct {
 const maxNotes = 4096
 
 func newNotes() notes {
-	return notes{complete: true, fetched: map[string]bool{}, decoded: map[string]bool{}, contents: map[string]*string{},
-		full: map[*[]string]bool{}}
+	return notes{complete: true, fetched: map[string]bool{}, decoded: map[string]bool{}, foreign: map[string]bool{},
+		contents: map[string]*string{}, full: map[*[]string]bool{}}
 }
 
 // note adds to a list, on the last walk only.
@@ -89,6 +91,7 @@ func (w *walk) dynamic() {
 
 func (w *walk) imported(name string) {
 	w.note(&w.notes.imports, name)
+	w.runsModule(name)
 	if top, _, _ := strings.Cut(name, "."); top == "ctypes" || top == "cffi" || top == "_ctypes" {
 		w.feature(value.FeatureCtypes)
 		w.hide()

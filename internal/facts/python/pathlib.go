@@ -20,7 +20,7 @@ func (w *walk) pathMethod(b object.Object, name string, c *object.Call) object.O
 	for _, vs := range c.Args {
 		w.escapeSome(vs)
 	}
-	if vs, ok := pathOf(b, name, c); ok {
+	if vs, ok := object.PathOf(b, name, c); ok {
 		return vs
 	}
 	switch {
@@ -51,21 +51,6 @@ func (w *walk) pathMethod(b object.Object, name string, c *object.Call) object.O
 		return object.UnfollowedPaths(object.AsPaths(w.listedBelow(pattern.With(below()))))
 	}
 	return object.Hidden("value", b.Taint)
-}
-
-// pathOf is a path that a method makes of another one.
-func pathOf(b object.Object, name string, c *object.Call) (object.Objects, bool) {
-	switch name {
-	case "joinpath":
-		joined := object.JoinAll(append([]object.Objects{{b}}, c.Args...))
-		for i := range joined {
-			joined[i].Shape = object.IsPath
-		}
-		return joined, true
-	case "expanduser", "resolve", "absolute", "as_posix", "__str__", "__fspath__":
-		return object.Objects{b}, true
-	}
-	return nil, false
 }
 
 func (w *walk) pathWrite(b object.Object, name string, c *object.Call) {

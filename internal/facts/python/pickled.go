@@ -48,10 +48,11 @@ func (w *walk) provenance(v object.Object, bytes bool) (own, others bool) {
 		return false, false
 	}
 	p := w.path(file)
-	if _, made := w.notes.contents[p]; made && !w.notes.fetched[p] {
-		return true, false
+	if text, made := w.notes.contents[p]; made && !w.notes.fetched[p] && !w.notes.foreign[p] {
+		spelt := text != nil && *text != "" // bytes that nothing was made of
+		return !spelt, spelt
 	}
-	others = w.notes.fetched[p] || strings.HasPrefix(p, "..") || strings.Contains(file, "://") ||
+	others = w.notes.fetched[p] || w.notes.foreign[p] || strings.HasPrefix(p, "..") || strings.Contains(file, "://") ||
 		w.outsideProject(object.Object{Shape: object.IsString, Text: p})
 	return !others, others
 }
@@ -64,7 +65,7 @@ func (w *walk) loadsYAML(d library.Behaviour, c *object.Call) object.Objects {
 	unsafe := d.Name == "unsafe"
 	for _, l := range loader {
 		switch l.Text[strings.LastIndexByte(l.Text, '.')+1:] {
-		case "UnsafeLoader", "CUnsafeLoader":
+		case "UnsafeLoader", "CUnsafeLoader", "Loader", "CLoader":
 			unsafe = true
 		case "SafeLoader", "CSafeLoader", "BaseLoader", "CBaseLoader":
 			return object.Hidden("value", c.Tainted())
@@ -77,7 +78,8 @@ func (w *walk) loadsYAML(d library.Behaviour, c *object.Call) object.Objects {
 				w.dynamic()
 			}
 		case unsafe || v.Fetched || v.Decoded:
-			if own, _ := w.provenance(v, true); !own {
+			isElsewhere := v.Shape == object.IsFile && w.outsideProject(object.Object{Shape: object.IsString, Text: v.Text})
+			if own, _ := w.provenance(v, true); !own || isElsewhere {
 				w.runsTainted(v.Taint)
 				w.dynamic()
 			}

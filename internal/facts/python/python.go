@@ -54,6 +54,7 @@ func unreadCode() value.Code {
 func (w *walk) facts(literals []string) value.Code {
 	n := &w.notes
 	command := w.shell()
+	n.complete = n.complete && !slices.ContainsFunc(n.folders, func(dir string) bool { return n.unpacked.HoldModules(w.path(dir)) })
 	if w.toThisHost() {
 		n.features = slices.DeleteFunc(n.features, func(f string) bool { return f == value.FeatureSendsFiles })
 	}
@@ -89,7 +90,7 @@ func (w *walk) shell() *value.Command {
 		c := w.shellPiece(p)
 		texts = append(texts, p.text)
 		all = all.And(c)
-		w.runsFiles(c.Files)
+		w.runsFiles(c.Files, i)
 	}
 	all.Text = strings.Join(texts, "\n")
 	w.across(&all)
@@ -120,10 +121,11 @@ func (w *walk) across(all *value.Command) {
 	}
 }
 
-// runsFiles notes files that the program fills and then runs.
-func (w *walk) runsFiles(files []string) {
+// runsFiles notes files that the program fills, or unpacks, and then runs after so many commands.
+func (w *walk) runsFiles(files []string, commands int) {
 	for _, file := range files {
 		file = w.path(file)
+		w.notes.complete = w.notes.complete && !w.notes.unpacked.Hold(file, commands)
 		if _, folder := w.notes.contents[file+"/__main__.py"]; folder {
 			file += "/__main__.py"
 		}

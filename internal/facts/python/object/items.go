@@ -1,5 +1,12 @@
 package object
 
+import (
+	"strconv"
+	"strings"
+
+	"github.com/bailiff-dev/bailiff/internal/facts/value"
+)
+
 // ListItem is an item of a list by its number; negative numbers count from the end.
 func ListItem(b Object, i int64) Objects {
 	if b.Shape == IsString {
@@ -68,4 +75,26 @@ func CutOut[T any](list []T, bounds [3]int64, backwards bool) []T {
 		}
 	}
 	return out
+}
+
+// Spread is every list with every one of vs at its end.
+func Spread(lists, vs Objects) Objects {
+	if len(vs) == 0 {
+		return lists
+	}
+	return EachPair(lists, vs, func(list, v Object) Object {
+		if list.Shape != IsList {
+			return list
+		}
+		return list.Extended(Objects{v})
+	})
+}
+
+// NumberOf is the number that digits spell.
+func NumberOf(digits string) Objects {
+	n, err := strconv.ParseInt(strings.ReplaceAll(digits, "_", ""), 0, 64)
+	if err != nil {
+		return Hidden("number", value.Taint{})
+	}
+	return Objects{{Shape: IsInt, Number: n}}
 }

@@ -141,3 +141,29 @@ func SocketOf(rest string) string {
 	}
 	return rest
 }
+
+// PathOf is a path that a method makes of another one.
+func PathOf(b Object, name string, c *Call) (Objects, bool) {
+	switch name {
+	case "joinpath":
+		joined := JoinAll(append([]Objects{{b}}, c.Args...))
+		for i := range joined {
+			joined[i].Shape = IsPath
+		}
+		return joined, true
+	case "expanduser", "resolve", "absolute", "as_posix", "__str__", "__fspath__":
+		return Objects{b}, true
+	}
+	return nil, false
+}
+
+// BaseNames are the last names of paths.
+func BaseNames(paths Objects) Objects {
+	var out Objects
+	for _, p := range paths {
+		if p.Shape == IsString || p.Shape == IsPath {
+			out = out.With(TextOf(path.Base(p.Text)))
+		}
+	}
+	return out
+}
