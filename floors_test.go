@@ -41,7 +41,8 @@ var staircase = []step{
 			"internal/agents/cursor/hook internal/agents/geminicli/hook internal/agents/hermes/hook internal/agents/qwencode/hook " +
 			"internal/agents/vscode/hook internal/facts/shell/state",
 		"internal/agents/dialects",
-		"internal/facts/python/object internal/facts/shell/call internal/facts/shell/expand internal/facts/shell/overlay",
+		"internal/facts/python/object internal/facts/python/unpacked internal/facts/shell/call internal/facts/shell/expand " +
+			"internal/facts/shell/overlay",
 		"internal/facts/shell/languages internal/facts/shell/output",
 		"internal/facts/shell/effects",
 		"internal/facts/shell/grammars",

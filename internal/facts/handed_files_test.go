@@ -11,9 +11,10 @@ import (
 // handed are programs in files, by languages of which some are read and the others are not.
 var handed = map[string]string{
 	"s.sed": "1e rm -rf x\n", "a.awk": "BEGIN{system(\"rm -rf x\")}\n", "m.mk": "all:\n\trm -rf x\n", "l.txt": "rm -rf x\n",
-	"t.sh": "rm -rf x\n", "d/a": "#!/bin/sh\nrm -rf x\n", "q.sql": ".shell rm -rf x\n", "g.gdb": "shell rm -rf x\n", "v.vim": ":!rm -rf x\n",
-	"d.m4": "syscmd(`rm -rf x')\n", "j.just": "a:\n\trm -rf x\n", "t.yml": "tasks:\n  a:\n    - rm -rf x\n", "x.js": "load('y')",
-	"x.gradle": "x", "x.R": "unlink('x')", "x.scm": "(f x)", "x.php": "<?php f();", "x.exp": "spawn x",
+	"t.sh": "rm -rf x\n", "d/a": "#!/bin/sh\nrm -rf x\n", "q.sql": ".shell rm -rf x\n", "g.gdb": "shell rm -rf x\n",
+	"v.vim": ":!rm -rf x\n", "d.m4": "syscmd(`rm -rf x')\n", "j.just": "a:\n\trm -rf x\n",
+	"t.yml": "tasks:\n  a:\n    - rm -rf x\n", "x.js": "load('y')", "x.gradle": "x", "x.R": "unlink('x')", "x.scm": "(f x)",
+	"x.php": "<?php f();", "x.exp": "spawn x",
 }
 
 func TestProgramsInFilesOfTheSessionAreReadOrHidden(t *testing.T) {
@@ -23,11 +24,12 @@ func TestProgramsInFilesOfTheSessionAreReadOrHidden(t *testing.T) {
 	}
 	at := facts.Place{Workdir: "/home/ana/web", Home: "/home/ana", Contents: &contents}
 	for _, text := range []string{
-		"run-parts d", "sed -nf s.sed x", "sed --file=s.sed x", "find . -exec sed -f s.sed {} +", "awk -f a.awk x", "gawk -i ./a.awk 'BEGIN{}'",
-		"gawk --include=a 'BEGIN{}'", "gawk -E a.awk", "gawk --exec a.awk", "make -f m.mk", "gmake --file=m.mk", "xargs -a l.txt -I{} sh -c '{}'",
-		"parallel -a l.txt", "parallel --arg-file l.txt", "parallel :::: l.txt", "find . -name t.sh -exec sh {} +", "sqlite3 -init q.sql app.db",
-		"gdb -x g.gdb", "vim -s v.vim x", "vim -S v.vim", "m4 d.m4", "just --justfile=j.just a", "task -t t.yml a", "gradle -b x.gradle",
-		"mongosh x.js", "R -f x.R", "guile -s x.scm", "sbcl --script x.scm", "php -f x.php", "expect -f x.exp", "echo x | R --file=x.R",
+		"run-parts d", "sed -nf s.sed x", "sed --file=s.sed x", "find . -exec sed -f s.sed {} +", "awk -f a.awk x",
+		"gawk -i ./a.awk 'BEGIN{}'", "gawk --include=a 'BEGIN{}'", "gawk -E a.awk", "gawk --exec a.awk", "make -f m.mk",
+		"gmake --file=m.mk", "xargs -a l.txt -I{} sh -c '{}'", "parallel -a l.txt", "parallel --arg-file l.txt", "parallel :::: l.txt",
+		"find . -name t.sh -exec sh {} +", "sqlite3 -init q.sql app.db", "gdb -x g.gdb", "vim -s v.vim x", "vim -S v.vim", "m4 d.m4",
+		"just --justfile=j.just a", "task -t t.yml a", "gradle -b x.gradle", "mongosh x.js", "R -f x.R", "guile -s x.scm",
+		"sbcl --script x.scm", "php -f x.php", "expect -f x.exp", "echo x | R --file=x.R",
 	} {
 		c := facts.Shell(text, at)
 		if c.Complete && !slices.Contains(c.Programs, "rm") {

@@ -95,7 +95,9 @@ type Program struct {
 	Runs Words
 	// ProgramIn are options that name the file with the program, in place of the first operand.
 	ProgramIn Words `yaml:"program_in"`
-	Project   string
+	// Calls are those of its texts that may be the name of a function of that file alone.
+	Calls   Words
+	Project string
 	// Alone is the subcommand that it runs where none is named.
 	Alone string
 	// RunsScripts says that the operands are scripts of the project.

@@ -192,7 +192,8 @@ func (w *walk) copies(d library.Behaviour, c *object.Call) {
 	w.writes(to)
 	w.fill(to, nil, value.Taint{})
 	if slices.ContainsFunc(from, w.outsideProject) {
-		for _, p := range slices.Concat(w.notable(to, true), w.notable(object.JoinAll([]object.Objects{to, object.BaseNames(from)}), true)) {
+		below := object.JoinAll([]object.Objects{to, object.BaseNames(from)})
+		for _, p := range slices.Concat(w.notable(to, true), w.notable(below, true)) {
 			w.notes.foreign[p] = true
 		}
 	}

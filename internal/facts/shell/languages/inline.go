@@ -10,9 +10,8 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 )
 
-// InlineProgram is the program that a call of an interpreter spells out in its words; texts are options whose value is one. Of several it
-// is the first that does more than to name something.
-func InlineProgram(lang string, texts programs.Words, args *call.Arguments) (code word.Word, ok bool) {
+// InlineProgram is the program that a call of an interpreter spells out in its words. With a file, an option may name a function of that.
+func InlineProgram(lang string, p *programs.Program, hasFile bool, args *call.Arguments) (word.Word, bool) {
 	switch lang {
 	case "python":
 		return args.Value("-c")
@@ -33,17 +32,15 @@ func InlineProgram(lang string, texts programs.Words, args *call.Arguments) (cod
 		return word.Join(args.Operands, " "), args.Has("-c", "-Command", "-EncodedCommand")
 	}
 	for _, o := range args.Options {
-		if slices.Contains(texts, o.Name) && (!ok || IsName(code)) {
-			code, ok = o.Value, true
+		isFunction := hasFile && slices.Contains(p.Calls, o.Name) && o.Value.Known && !o.Value.Glob && functionName.MatchString(o.Value.Text)
+		if slices.Contains(p.Texts, o.Name) && !isFunction {
+			return o.Value, true
 		}
 	}
-	return code, ok
+	return word.Word{}, false
 }
 
-// IsName says that a text does no more than to name something: a function of the file that runs, most often.
-func IsName(code word.Word) bool { return code.Known && !code.Glob && isName.MatchString(code.Text) }
-
-var isName = regexp.MustCompile(`^\w[\w-]*$`)
+var functionName = regexp.MustCompile(`^\w[\w-]*$`)
 
 // IsCalled says that a word which should name a file is a program itself: it calls something.
 func IsCalled(w word.Word) bool { return strings.Contains(w.Text, "(") }

@@ -108,9 +108,11 @@ func TestConstantsAreNamedAndPrinted(t *testing.T) {
 	for text, want := range map[string]bool{
 		"a=1+1": true, "x <- \"a\"": true, "puts 1 + 2": true, "y = 2*(3-1);\n": true, "#use \"x\"": false, "#=(f)": false, "1+1": true,
 		"": false, "a=b": false, "f(1)": false, "puts `id`": false, "a=1; delete x": false, "print a": false, "system 1 x": false,
-		"x = \"#{f}\"": false, "x = \"$(id)\"": false, "print(1)": true, "println(\"a b\")": true, "disp(1 + 1);": true, "IO.puts('a')": true,
-		"print(a)": false, "print(\"a\")(b)": false, "puts(`id`)": false, "println(s\"a\")": false, "println(\"a\".b)": false,
-		"print(\"a\", f)": false, "print(1);f": false, "disp(1)\n!id": false, "print(1) if f": false, "f(\"a\")": false, "print(1)%f": false,
+		"x = \"#{f}\"": false, "x = \"$(id)\"": false, "print(1)": true, "println(\"a b\")": true, "disp(1 + 1);": true,
+		"IO.puts('a')": true,
+		"print(a)":     false, "print(\"a\")(b)": false, "puts(`id`)": false, "println(s\"a\")": false, "println(\"a\".b)": false,
+		"print(\"a\", f)": false, "print(1);f": false, "disp(1)\n!id": false, "print(1) if f": false, "f(\"a\")": false,
+		"print(1)%f": false,
 	} {
 		if got := languages.NamesConstants(text); got != want {
 			t.Errorf("%q: %v", text, got)

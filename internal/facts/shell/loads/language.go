@@ -38,21 +38,20 @@ func (ld *Loader) ReadLanguage(name, lang string, inv *call.Invocation, args *ca
 
 // readGiven reads the program that a call of an interpreter names or spells out; it is false where there is none.
 func (ld *Loader) readGiven(name, lang string, inv *call.Invocation, args *call.Arguments) bool {
-	texts := ld.About(name).Described.Texts
+	p := ld.About(name).Described
 	file := ld.programFile(name, inv, args)
 	isFile := file.Text != "" && !ld.IsInput(file, inv.Scope)
-	code, spelt := languages.InlineProgram(lang, texts, args)
-	if !spelt && isFile && len(texts) > 0 && languages.IsCalled(file) {
-		code, spelt = file, true
+	code, isSpelt := languages.InlineProgram(lang, p, isFile, args)
+	if !isSpelt && isFile && len(p.Texts) > 0 && languages.IsCalled(file) {
+		code, isSpelt = file, true
 	}
-	callsFile := isFile && len(texts) > 0 && languages.IsName(code)
 	switch {
-	case spelt && !callsFile:
+	case isSpelt:
 		ld.ReadInline(name, lang, inv, code)
 	case isFile:
 		ld.runFile(name, lang, inv, file)
 	}
-	return spelt || isFile
+	return isSpelt || isFile
 }
 
 // asksOnly says that a call of an interpreter without a program asks for its version or for help, or runs a module.
