@@ -32,7 +32,7 @@ func InlineProgram(lang string, p *programs.Program, hasFile bool, args *call.Ar
 		return word.Join(args.Operands, " "), args.Has("-c", "-Command", "-EncodedCommand")
 	}
 	for _, o := range args.Options {
-		isFunction := hasFile && slices.Contains(p.Calls, o.Name) && o.Value.Known && !o.Value.Glob && functionName.MatchString(o.Value.Text)
+		isFunction := hasFile && slices.Contains(p.Calls, o.Name) && o.Value.Known && functionName.MatchString(o.Value.Text)
 		if slices.Contains(p.Texts, o.Name) && !isFunction {
 			return o.Value, true
 		}
