@@ -240,6 +240,21 @@ type Limits struct {
 	Processes int `json:"processes,omitempty"`
 }
 
+// Origin says where the content of a file comes from that a request fills.
+type Origin struct {
+	Path string
+	// How is one of [Downloaded], [Decoded] and [Compiled], From the files of which it is compiled.
+	How  string
+	From []string
+}
+
+// How a file got its content.
+const (
+	Downloaded = "downloaded"
+	Decoded    = "decoded"
+	Compiled   = "compiled"
+)
+
 // Judgement is a decision with what the decision log keeps beside it.
 type Judgement struct {
 	Decision Decision
@@ -274,6 +289,9 @@ type Judgement struct {
 	Discards bool
 	// Reaches says that the text names hosts which its programs reach.
 	Reaches bool
+	// Hosts are those that the text names, Origins of the files that it fills from elsewhere.
+	Hosts   []string
+	Origins []Origin
 	// Timers are durations in nanoseconds, named as in OPA's decision log.
 	Timers map[string]int64
 	// Fault is why the policies gave no decision; the decision then denies.

@@ -80,9 +80,9 @@ var staircase = []step{
 	}},
 	{"enforcement", []string{ // what records, asks and runs
 		"enforcer/contents enforcer/implied enforcer/ledger enforcer/output enforcer/pipes enforcer/turn internal/approval/people",
-		"enforcer/sights enforcer/supply",
+		"enforcer/past enforcer/sights enforcer/supply",
 		"enforcer/lease",
-		"enforcer/guard enforcer/process enforcer/toolbox",
+		"enforcer/guard enforcer/inflight enforcer/process enforcer/refusals enforcer/toolbox",
 		"enforcer",
 	}},
 	{"gateway", []string{ // how requests, answers and approvals come and go

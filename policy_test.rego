@@ -281,7 +281,7 @@ test_what_is_opened_is_asked_about_by_the_shipped_table if {
 	_shipped({"networked"}) == {
 		"command.destroys_system", "command.sends_files", "command.sends_environment", "command.reads_credentials",
 		"command.runs_downloaded", "command.opens_reverse_shell", "command.reaches_metadata", "command.reaches_new_host",
-		"command.sends_host_facts",
+		"command.sends_host_facts", "session.runs_brought",
 	}
 	_shipped({"shared"}) == {
 		"command.destroys_system", "command.deletes_recursively", "command.deletes_by_pattern", "command.destroys_data",

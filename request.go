@@ -189,7 +189,9 @@ type Circumstances struct {
 	Contents []Content
 	// Ground is what was found of the paths that the text names.
 	Ground Ground
-	Time   time.Time
+	// History is what the session did before; nil where there is none to tell.
+	History *SessionHistory
+	Time    time.Time
 }
 
 // BackendState is what is known of a configured backend when a request is judged.

@@ -18,6 +18,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/past"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet/peers"
@@ -110,6 +111,10 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	}
 	if c.snapshots != nil {
 		parts.Snapshots = c.snapshots
+	}
+	if parts.History, err = past.Open(past.Config{Dir: filepath.Join(cfg.StateDir, "session-histories"), Scrub: c.scrubber.Scrub,
+		Damaged: c.metrics.HistoryDamaged, Log: log}); err != nil {
+		return nil, errors.Join(err, c.releaseAll())
 	}
 	c.enforcer, err = enforcer.New(parts)
 	if err != nil {

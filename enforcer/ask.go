@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/inflight"
 )
 
 // redeem looks for grants that let a request run, and takes them as the last step
@@ -90,10 +91,10 @@ func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, 
 // await waits for an answer to what a request asks, unless so many wait already that they
 // would keep others out.
 func (e *Enforcer) await(ctx context.Context, req bailiff.Request, asked bailiff.Approval, most time.Duration) bailiff.Approval {
-	if !e.waiting.enter(req, maxWaitingOfSession, maxWaitingOfCaller) {
+	if !e.waiting.Enter(req, inflight.MaxWaitingOfSession, inflight.MaxWaitingOfCaller) {
 		return asked
 	}
-	defer e.waiting.leave(req)
+	defer e.waiting.Leave(req)
 	most = toItsEnd(most, asked.ExpiresAt)
 	ctx, cancel := context.WithTimeout(ctx, most)
 	defer cancel()

@@ -11,6 +11,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/past"
 	"github.com/bailiff-dev/bailiff/internal/config/required"
 )
 
@@ -89,7 +90,7 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, KeptAside, WayOut, Repositories, Caches, Snapshots, Tracer,
+// Config is what an Enforcer needs; every field but Credentials, History, KeptAside, WayOut, Repositories, Caches, Snapshots, Tracer,
 // Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
@@ -116,6 +117,8 @@ type Config struct {
 	Workspaces ledger.Entries[ledger.Workspace]
 	// Projects is of those in which sessions change files on this machine.
 	Projects ledger.Entries[ledger.Project]
+	// History remembers what sessions did; nil means that it does so in memory only.
+	History *past.Store
 	// KeptAside is the file in which changes of protected files that were put back are remembered; empty if they are not.
 	KeptAside string
 	// WayOut serves the connections of sandboxes whose network is egress; nil means that

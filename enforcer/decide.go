@@ -15,8 +15,9 @@ import (
 // answer, so that a decision which is no denial is on disk before it is told.
 func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
 	var unread []string
+	var m *judged
 	d := e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
-		m := e.judge(ctx, req)
+		m = e.judge(ctx, req)
 		unread = e.readForClient(ctx, m)
 		if m.Decision.Snapshot {
 			m.Decision = deny(m.Decision, ruleSnapshot,
@@ -24,6 +25,7 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 		}
 		return m.judgementEvent(), m.Decision, m.took
 	})
+	e.rememberForClient(ctx, m, d.Decision)
 	d.Unread, d.Projects = unread, e.projects(d.Decision.Backend)
 	return withFurther(d)
 }
@@ -42,6 +44,7 @@ func (e *Enforcer) Preview(ctx context.Context, req bailiff.Request) (d bailiff.
 		if m.Decision.Outcome == bailiff.Deny {
 			e.config.Recorder.Note(event)
 			e.config.Observer.Decided(ctx, req, m.Decision, m.took)
+			e.rememberForClient(ctx, m, m.Decision)
 		}
 		d = bailiff.Decided{ID: event.DecisionID, Decision: m.Decision, Unread: m.Files, Projects: e.projects(m.Decision.Backend)}
 		return bailiff.Answer{DecisionID: d.ID, Decision: d.Decision}

@@ -39,8 +39,11 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer/guard"
+	"github.com/bailiff-dev/bailiff/enforcer/inflight"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/past"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
+	"github.com/bailiff-dev/bailiff/enforcer/refusals"
 	"github.com/bailiff-dev/bailiff/enforcer/sights"
 	"github.com/bailiff-dev/bailiff/enforcer/toolbox"
 )
@@ -54,8 +57,11 @@ func New(c Config) (*Enforcer, error) {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
+	if c.History == nil {
+		c.History = past.InMemory()
+	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{config: c, answers: remember(c.Unfinished, c.Claims), refusals: newRefusals(), running: ctx, stop: stop}
+	e := &Enforcer{config: c, answers: remember(c.Unfinished, c.Claims), refusals: refusals.New(), running: ctx, stop: stop}
 	e.leaving, e.leave = context.WithCancel(context.Background())
 	e.parts = e
 	if c.Tracer != nil {
@@ -84,13 +90,13 @@ type Enforcer struct {
 	answers   *answers
 	leases    *lease.Pool
 	flights   flights
-	underWay  inFlight
-	waiting   inFlight      // for humans
-	reloads   atomic.Uint64 // of policies that what is live was judged by anew
-	patience  atomic.Int64  // of a connection that is asked about, in nanoseconds; 0 is the usual
+	underWay  inflight.Count
+	waiting   inflight.Count // for humans
+	reloads   atomic.Uint64  // of policies that what is live was judged by anew
+	patience  atomic.Int64   // of a connection that is asked about, in nanoseconds; 0 is the usual
 	processes *process.Table
 	tools     toolbox.Toolbox
-	refusals  refusals
+	refusals  refusals.Refusals
 	guards    *guard.Guards
 	sights    *sights.Sights
 
@@ -112,10 +118,10 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 		if err := e.admit(req); err != nil {
 			return failure(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
-		if !e.underWay.enter(req, maxUnderWayOfSession, 0) {
-			return failure(bailiff.Unavailable, bailiff.CodeBusy, errInFlight)
+		if !e.underWay.Enter(req, inflight.MaxOfSession, 0) {
+			return failure(bailiff.Unavailable, bailiff.CodeBusy, inflight.ErrTooMany)
 		}
-		defer e.underWay.leave(req)
+		defer e.underWay.Leave(req)
 		return answer{Answer: e.answers.once(ctx, req, news, func(claimed ownID) bailiff.Answer {
 			return e.execute(ctx, req, news, nil, claimed).of(req)
 		})}
@@ -160,7 +166,8 @@ func (*Enforcer) serve(ctx context.Context, _ bailiff.Request, run func(context.
 func (e *Enforcer) EndSession(ctx context.Context, caller, session string) (bailiff.Ended, error) {
 	key := lease.Key{Caller: caller, Session: session}
 	e.tools.Forget(key)
-	e.refusals.forget(caller, session)
+	e.refusals.Forget(caller, session)
+	e.config.History.Forget(caller, session)
 	running := e.processes.Running(key)
 	dropped, unremoved, err := e.leases.EndSession(ctx, caller, session)
 	return bailiff.Ended{Sandboxes: dropped, Processes: running, Unremoved: unremoved}, errors.Join(err, e.processes.End(ctx, key),

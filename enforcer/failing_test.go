@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/inflight"
 )
 
 func TestTheFirstAnswerFromASandboxThatReplacesAFailedOneSaysSo(t *testing.T) {
@@ -307,7 +308,7 @@ func TestWaitingForHumansKeepsNobodyOut(t *testing.T) {
 	var asked sync.WaitGroup
 	waiting, hold := make(chan struct{}), make(chan struct{})
 	b.human.meanwhile = func() { waiting <- struct{}{}; <-hold }
-	for range maxWaitingOfSession {
+	for range inflight.MaxWaitingOfSession {
 		asked.Go(func() { b.Execute(t.Context(), patient("kill 7"), nil) })
 		<-waiting
 	}

@@ -27,7 +27,7 @@ type look struct {
 // part of what the request does. A file that the text names in a way that leaves it open has
 // none. Each path that the text names is judged by what it leads to, too.
 func (e *Enforcer) readFiles(ctx context.Context, m *judged) error {
-	if !e.readsFiles(m) && !e.surveys(m) && !e.seeks(m) {
+	if !e.readsFiles(m) && !e.surveys(m) && !e.seeks(m) && !e.recalls(m) {
 		return nil
 	}
 	if err := e.hold(ctx, m, false); err != nil {
@@ -95,6 +95,7 @@ func (e *Enforcer) examine(ctx context.Context, m *judged) error {
 		}
 	}
 	e.recognise(ctx, m)
+	e.recall(ctx, m)
 	return nil
 }
 

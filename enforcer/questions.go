@@ -98,7 +98,7 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 	if granted, ok, err := q.enforcer.config.Approvals.Redeem(ctx, claim); err != nil || ok {
 		return granted, err
 	}
-	if denied, known := q.enforcer.refusals.recall(claim.Request, terms); known {
+	if denied, known := q.enforcer.refusals.Recall(claim.Request, keyOf(terms)); known {
 		return denied, nil
 	}
 	hold := q.enforcer.longestHold()
@@ -115,7 +115,7 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 		}
 	}
 	if asked.State == bailiff.ApprovalDenied {
-		q.enforcer.refusals.remember(claim.Request, terms, asked)
+		q.enforcer.refusals.Remember(claim.Request, keyOf(terms), terms, asked)
 	}
 	if asked.State != bailiff.ApprovalApproved {
 		return asked, nil

@@ -27,7 +27,7 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 		defer p.end()
 		m.news, ctx = p.tell, backends.WithSteps(ctx, p.tellStep)
 	}
-	if m.Decision.Outcome != bailiff.Allow || m.Decision.Snapshot || e.readsFiles(m) {
+	if m.Decision.Outcome != bailiff.Allow || m.Decision.Snapshot || e.readsFiles(m) || e.recalls(m) {
 		if refused := claimed(); refused != nil {
 			return *refused
 		}
@@ -87,6 +87,9 @@ func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer
 	}
 	m.tellDecision()
 	a := e.carryOut(ctx, m, g)
+	if !a.approved { // else it is judged again
+		e.remember(ctx, m, a)
+	}
 	a.DecisionID, a.Decision, a.Approval = m.event.DecisionID, m.Decision, m.approval
 	if g.judged == nil {
 		return a

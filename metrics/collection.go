@@ -58,6 +58,7 @@ type requested struct {
 	securityKeys      *prometheus.CounterVec
 	breakGlassUsed    prometheus.Counter
 	putBack           prometheus.Counter
+	historyDamaged    prometheus.Counter
 }
 
 func newRequested(r registration) requested {
@@ -80,6 +81,7 @@ func newRequested(r registration) requested {
 		securityKeys:   r.counters("security_keys_total", "Responses of security keys, to questions and registrations.", "result"),
 		crowded:        r.counters("connections_refused_total", "Connections of peers that held too many at a listener.", "listener"),
 		putBack:        r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
+		historyDamaged: r.counters("session_history_damaged_total", "Histories of sessions that could not be read or written.").WithLabelValues(),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
 	}
 }

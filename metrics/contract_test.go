@@ -98,6 +98,7 @@ func everything(m *Metrics) {
 	m.KeyAnswered(true)
 	m.BreakGlassUsed()
 	m.PutBack(1)
+	m.HistoryDamaged()
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")

@@ -293,6 +293,9 @@ func (m *Metrics) BreakGlassUsed() { m.breakGlassUsed.Inc() }
 // PutBack counts changes of protected files that were put back.
 func (m *Metrics) PutBack(changes int) { m.putBack.Add(float64(changes)) }
 
+// HistoryDamaged counts a history of a session that could not be read or written.
+func (m *Metrics) HistoryDamaged() { m.historyDamaged.Inc() }
+
 // Limited counts a request that was kept out by the share of a "caller",
 // "session" or "user".
 func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }

@@ -217,12 +217,12 @@ func (p *PDP) Decide(ctx context.Context, req bailiff.Request, at bailiff.Circum
 	clock := stopwatch{last: time.Now(), timers: make(map[string]int64, 4)}
 	j.Timers = clock.timers
 	key := s.requests.Key(req, at)
-	if s.requests.Recall(key, &j, at.Time) {
+	if s.requests.Recall(key, &j, at) {
 		clock.lap("timer_bailiff_recall_ns")
 		return j
 	}
 	p.judge(ctx, s, req, at, &j, &clock)
-	s.requests.Keep(key, &j, at.Time)
+	s.requests.Keep(key, &j, req.Args.Workdir, at)
 	return j
 }
 
@@ -237,7 +237,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	j.Changes, j.AllChanges = text.Changes(req, p.config.Home)
 	j.Discards = text.Discards()
 	j.Implied, j.Unknown = text.Implied(), text.Unknown()
-	j.Reaches = text.Reaches()
+	j.Reaches, j.Origins, j.Hosts = text.Reaches(), text.Origins(), text.Hosts()
 	if j.Plain && req.Tool == bailiff.Terminal {
 		j.Call = facts.OnlyCall(*text.Command)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage"
 
 	"github.com/bailiff-dev/bailiff/internal/pdp/dependencies"
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
 	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
 	"github.com/bailiff-dev/bailiff/internal/pdp/memo"
 	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
@@ -94,7 +95,7 @@ func newSnapshot(ctx context.Context, p *policyset.Set, explained bool, verify v
 	}
 	analysis := dependencies.New(compiler)
 	if inputsRead, sure := analysis.Of(policyset.Entrypoint); sure {
-		s.requests, s.documents = memo.NewRequests(), memo.NewDocuments(inputsRead, 1)
+		s.requests, s.documents = memo.NewRequests(historyRead(inputsRead)), memo.NewDocuments(inputsRead, 1)
 	}
 	s.rules = rulecache.New(analysis, policyset.Entrypoint)
 	var err error
@@ -105,6 +106,15 @@ func newSnapshot(ctx context.Context, p *policyset.Set, explained bool, verify v
 		return nil, source.FaultsOf(err, "").Sorted()
 	}
 	return s, nil
+}
+
+// historyRead are the parts of the session's history that policies read.
+func historyRead(all dependencies.Input) document.HistoryParts {
+	names, read := all["session_history"]
+	if !read {
+		names = map[string]bool{}
+	}
+	return document.NewHistoryParts(names)
 }
 
 // released are the program's own policies. They are compiled once: what a process has of them differs in what it remembers only.
@@ -144,7 +154,7 @@ func (s *snapshot) anew() *snapshot {
 		compiler: s.compiler, store: s.store, decision: s.decision, connection: s.connection, masks: s.masks,
 		documents: s.documents.Enlarge(1), rules: s.rules.Empty(), ports: s.ports, source: s.source}
 	if s.requests != nil {
-		next.requests = memo.NewRequests()
+		next.requests = s.requests.Empty()
 	}
 	if s.connections != nil {
 		next.connections = memo.NewConnections()

@@ -8,6 +8,8 @@
 // does with its arguments.
 package value
 
+import "github.com/bailiff-dev/bailiff"
+
 // Command is what a shell text would do.
 type Command struct {
 	Text string `json:"text"`
@@ -50,6 +52,8 @@ type Command struct {
 	// Made are those of Files that the text itself fills, and Sources the files of which it makes those, but for what it compiles.
 	Made    []string `json:"-"`
 	Sources []string `json:"-"`
+	// Origins are of the files that the text fills from the network, by a decoder or by a compiler, by their paths, spelt as in Files.
+	Origins []bailiff.Origin `json:"-"`
 	// Opens are the paths, spelt as in Files, of other files by which the text may come to
 	// mean something else: those that programs look for by a name in folders that the text
 	// chooses, and, where the text is not complete, each whose content it reads.
@@ -136,11 +140,14 @@ type Code struct {
 	// Folders are those in which the program looks for modules beside the usual ones, Members the names that it
 	// imports from modules, which may be modules in them.
 	Folders, Members []string `json:"-"`
+	// Origins are as in a Command.
+	Origins []bailiff.Origin `json:"-"`
 }
 
 // UnreadText is all that is known of a text that is not shell.
 func UnreadText(text string) Command {
 	none := []string{}
 	return Command{Text: text, Programs: none, Calls: []Call{}, Hosts: none, Reads: none, Writes: none,
-		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none, Made: none, Sources: none, Opens: none}
+		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none, Made: none, Sources: none, Opens: none,
+		Origins: []bailiff.Origin{}}
 }

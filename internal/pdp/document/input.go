@@ -189,6 +189,9 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 	default:
 		entries = append(entries, item(keyFiles, ast.InternedEmptyArray))
 	}
+	if at.History != nil {
+		entries = append(entries, item(KeyHistory, ast.NewTerm(History(at.History, Runs(at, req.Args.Workdir, r.files())))))
+	}
 	return ast.NewObject(entries...)
 }
 
@@ -408,6 +411,37 @@ func (r Reading) Changes(req bailiff.Request, home string) (paths []string, all 
 		paths = append(paths, p)
 	}
 	return paths, true
+}
+
+// files are those that the text runs.
+func (r Reading) files() []string {
+	if command := cmp.Or(r.Command, commandOf(r.Code)); command != nil {
+		return command.Files
+	}
+	return nil
+}
+
+// Origins are of the files that the text fills from elsewhere.
+func (r Reading) Origins() (all []bailiff.Origin) {
+	if r.Code != nil {
+		all = r.Code.Origins
+	}
+	if command := cmp.Or(r.Command, commandOf(r.Code)); command != nil {
+		all = slices.Concat(all, command.Origins)
+	}
+	return all
+}
+
+// Hosts are those that the text names.
+func (r Reading) Hosts() (all []string) {
+	if r.Code != nil {
+		all = r.Code.Hosts
+	}
+	if command := cmp.Or(r.Command, commandOf(r.Code)); command != nil {
+		all = slices.Concat(all, command.Hosts)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Discards says whether the text calls git.

@@ -10,11 +10,33 @@ import (
 // JSON is an input document that becomes JSON only when it is needed.
 type JSON struct{ Document ast.Value }
 
-// MarshalJSON writes the document as the policies saw it.
-func (u JSON) MarshalJSON() ([]byte, error) { return AppendJSON(nil, u.Document) }
+// MarshalJSON writes the document as the policies saw it, but for facts of the session's history that are in the log already.
+func (u JSON) MarshalJSON() ([]byte, error) {
+	document, ok := u.Document.(ast.Object)
+	if !ok || document.Get(KeyHistory) == nil {
+		return AppendJSON(nil, u.Document)
+	}
+	before, after, err := u.Around(KeyTime)
+	if err != nil {
+		return nil, err
+	}
+	if before, err = AppendJSON(before, document.Get(KeyTime).Value); err != nil {
+		return nil, err
+	}
+	return AppendHistory(append(before, after...), document.Get(KeyHistory).Value)
+}
+
+// AppendHistory adds to a document as JSON what the log has of a session's history.
+func AppendHistory(to []byte, history ast.Value) ([]byte, error) {
+	to, err := appendKey(to[:len(to)-1], 1, KeyHistory)
+	if err == nil {
+		to, err = AppendJSON(to, logged(history))
+	}
+	return append(to, '}'), err
+}
 
 // Around writes the document like MarshalJSON, but in two parts: what comes
-// before the value of one of its keys, and what comes after it.
+// before the value of one of its keys, and what comes after it. The session's history is in neither.
 func (u JSON) Around(key *ast.Term) (before, after []byte, err error) {
 	document, ok := u.Document.(ast.Object)
 	if !ok || document.Get(key) == nil {
@@ -22,6 +44,9 @@ func (u JSON) Around(key *ast.Term) (before, after []byte, err error) {
 	}
 	to := []byte{'{'}
 	for n, k := range document.Keys() {
+		if k.Equal(KeyHistory) {
+			continue
+		}
 		if to, err = appendKey(to, n, k); err != nil {
 			return nil, nil, err
 		}

@@ -31,7 +31,11 @@ const (
 )
 
 // Requests remembers judgements by requests with their circumstances. A nil one remembers nothing. It is safe for concurrent use.
-type Requests struct{ judgements *recent.Map[string, *entry] }
+type Requests struct {
+	judgements *recent.Map[string, *entry]
+	// history are the parts of histories that judgements depend on, beside the files that a request runs.
+	history document.HistoryParts
+}
 
 // entry is one judgement. No caller holds any part of it that can change.
 type entry struct {
@@ -45,14 +49,21 @@ type entry struct {
 	reaches       bool
 	plain         bool
 	call          []string
-	before, after []byte // the input document as JSON, around the value of its time
+	origins       []bailiff.Origin
+	hosts         []string
+	folder        string        // from which its files are seen
+	runs          []bailiff.Run // those of the files that the session filled before
+	before, after []byte        // the input document as JSON, around the value of its time
 	size          int
 }
 
-// NewRequests remembers nothing yet.
-func NewRequests() *Requests {
-	return &Requests{recent.NewSized[string](maxJudgements, maxJudgementBytes, func(k *entry) int { return k.size })}
+// NewRequests remembers nothing yet, for policies that read some parts of histories.
+func NewRequests(history document.HistoryParts) *Requests {
+	return &Requests{recent.NewSized[string](maxJudgements, maxJudgementBytes, func(k *entry) int { return k.size }), history}
 }
+
+// Empty is one for the same policies that remembers nothing yet.
+func (m *Requests) Empty() *Requests { return NewRequests(m.history) }
 
 // Key holds everything that a judgement depends on, but the time. Each part
 // says where it ends, so that no two requests have one key. It is empty if the
@@ -75,6 +86,7 @@ func (m *Requests) Key(req bailiff.Request, at bailiff.Circumstances) string {
 	k.files(at.Files)
 	k.contents(at.Contents)
 	k.ground(at.Ground)
+	k.text(m.history.Key(at.History))
 	if k.Len() > largestJudgement {
 		return ""
 	}
@@ -176,12 +188,12 @@ func (k *keyWriter) ground(g bailiff.Ground) {
 
 // Recall gives the judgement that is remembered under a key to a request that comes at another time; it is false where there is
 // none.
-func (m *Requests) Recall(key string, j *bailiff.Judgement, at time.Time) bool {
+func (m *Requests) Recall(key string, j *bailiff.Judgement, at bailiff.Circumstances) bool {
 	if key == "" {
 		return false
 	}
 	k, known := m.judgements.Get(key)
-	if known {
+	if known = known && document.SameRuns(k.runs, document.Runs(at, k.folder, k.files)); known {
 		k.tell(j, at)
 	}
 	return known
@@ -189,7 +201,7 @@ func (m *Requests) Recall(key string, j *bailiff.Judgement, at time.Time) bool {
 
 // Keep remembers a judgement, if it is sound and not too large. The judgement's
 // input document is then the one that was written for the memo.
-func (m *Requests) Keep(key string, j *bailiff.Judgement, at time.Time) {
+func (m *Requests) Keep(key string, j *bailiff.Judgement, folder string, at bailiff.Circumstances) {
 	input, ok := j.Input.(document.JSON)
 	if key == "" || j.Fault != nil || !ok {
 		return
@@ -198,7 +210,8 @@ func (m *Requests) Keep(key string, j *bailiff.Judgement, at time.Time) {
 	if err != nil {
 		return
 	}
-	j.Input = written{k, at}
+	k.folder, k.runs = folder, document.Runs(at, folder, k.files)
+	j.Input = written{k, at.Time, at.History}
 	if k.size += len(key); k.size <= largestJudgement {
 		m.judgements.Put(key, k)
 	}
@@ -207,13 +220,13 @@ func (m *Requests) Keep(key string, j *bailiff.Judgement, at time.Time) {
 func newEntry(j *bailiff.Judgement, input document.JSON) (*entry, error) {
 	k := &entry{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
 		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, reaches: j.Reaches, call: slices.Clone(j.Call),
-		unknown: slices.Clone(j.Unknown)}
+		unknown: slices.Clone(j.Unknown), origins: slices.Clone(j.Origins), hosts: slices.Clone(j.Hosts)}
 	var err error
 	if k.before, k.after, err = input.Around(document.KeyTime); err != nil {
 		return nil, err
 	}
-	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + sizeOfWords(j.Unknown) +
-		eachSize*len(j.Implied)
+	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + sizeOfWords(j.Unknown) + sizeOfWords(j.Hosts) +
+		eachSize*(len(j.Implied)+2*len(j.Origins))
 	return k, nil
 }
 
@@ -251,26 +264,30 @@ func sizeOfWords(all []string) (size int) {
 }
 
 // tell gives the remembered judgement to a request that comes at another time.
-func (k *entry) tell(j *bailiff.Judgement, at time.Time) {
-	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at}
+func (k *entry) tell(j *bailiff.Judgement, at bailiff.Circumstances) {
+	j.Decision, j.Plain, j.Input = cloned(k.decision), k.plain, written{k, at.Time, at.History}
 	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
-	j.Unknown = slices.Clone(k.unknown)
+	j.Unknown, j.Origins, j.Hosts = slices.Clone(k.unknown), slices.Clone(k.origins), slices.Clone(k.hosts)
 	j.Paths, j.AllPaths, j.Implied, j.Reaches = slices.Clone(k.paths), k.allPaths, slices.Clone(k.implied), k.reaches
 }
 
 // written is an input document that needs nothing but its time to be JSON.
 type written struct {
 	*entry
-	at time.Time
+	at      time.Time
+	history *bailiff.SessionHistory
 }
 
 // MarshalJSON writes the document as the policies saw it, or one that differs
-// from it in the time only.
+// from it in the time and in parts of the history only that no policy reads.
 func (w written) MarshalJSON() ([]byte, error) {
 	to := make([]byte, 0, len(w.before)+len(w.after)+len(time.RFC3339Nano)+2)
 	to = append(to, w.before...)
 	to = document.AppendString(to, document.Instant(w.at))
-	return append(to, w.after...), nil
+	if to = append(to, w.after...); w.history == nil {
+		return to, nil
+	}
+	return document.AppendHistory(to, document.History(w.history, w.runs))
 }
 
 // cloned shares nothing that can be changed with the decision.

@@ -23,7 +23,7 @@ func judgement(req bailiff.Request) *bailiff.Judgement {
 }
 
 func TestNoTwoRequestsHaveOneKey(t *testing.T) {
-	m := NewRequests()
+	m := NewRequests(document.HistoryParts{})
 	keys := map[string]string{}
 	for _, args := range []bailiff.Args{{Command: "ab"}, {Command: "a", Stdin: "b"}, {Stdin: "ab"}, {Command: "a", Workdir: "b"},
 		{Command: "a\x00b"}} {
@@ -42,18 +42,18 @@ func TestNoTwoRequestsHaveOneKey(t *testing.T) {
 
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	backendtest.Long(t)
-	m := NewRequests()
+	m := NewRequests(document.HistoryParts{})
 	for n := range 5 * maxJudgements {
-		m.Keep(fmt.Sprint(n), judgement(listing), noon.Time)
+		m.Keep(fmt.Sprint(n), judgement(listing), "", noon)
 		if n := m.judgements.Len(); n > 2*maxJudgements {
 			t.Fatalf("%d are remembered, want at most %d", n, 2*maxJudgements)
 		}
 	}
-	m = NewRequests()
+	m = NewRequests(document.HistoryParts{})
 	req := listing
 	req.Args.Command = strings.Repeat("x", largestJudgement/16)
 	for n := range 3 * maxJudgements / 2 {
-		m.Keep(fmt.Sprint(n), judgement(req), noon.Time)
+		m.Keep(fmt.Sprint(n), judgement(req), "", noon)
 	}
 	known := 0
 	for n := range 3 * maxJudgements / 2 {
@@ -70,9 +70,9 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 }
 
 func TestWhatIsAskedForStaysRemembered(t *testing.T) {
-	m := NewRequests()
+	m := NewRequests(document.HistoryParts{})
 	add := func(key string) {
-		m.Keep(key, judgement(listing), noon.Time)
+		m.Keep(key, judgement(listing), "", noon)
 	}
 	add("often")
 	for n := range 5 * maxJudgements {

@@ -237,6 +237,7 @@ func (ld *Loader) runPython(name string, inv *call.Invocation, code string) valu
 	}
 	ld.Hosts, ld.Variables = append(ld.Hosts, c.Hosts...), append(ld.Variables, c.Variables...)
 	ld.Settings, ld.Loses = append(ld.Settings, c.Settings...), append(ld.Loses, c.Loses...)
+	ld.Given = append(ld.Given, c.Origins...)
 	for _, f := range c.Features {
 		if value.OfEveryText[f] {
 			ld.NoteFeature(f)

@@ -106,5 +106,5 @@ func (facts *Sink) Take(c *value.Command, wrappers []string) {
 	facts.Settings, facts.Loses = append(facts.Settings, c.Settings...), append(facts.Loses, c.Loses...)
 	facts.Assigns, facts.Files = append(facts.Assigns, c.Assigns...), append(facts.Files, c.Files...)
 	facts.Made, facts.Sources = append(facts.Made, c.Made...), append(facts.Sources, c.Sources...)
-	facts.LookUps = append(facts.LookUps, c.Opens...)
+	facts.LookUps, facts.Given = append(facts.LookUps, c.Opens...), append(facts.Given, c.Origins...)
 }

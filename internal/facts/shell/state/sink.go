@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts/shell/word"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
@@ -16,6 +17,8 @@ type Sink struct {
 	Code *value.Code
 
 	Hosts, Reads, Writes, Variables, Features, Assigns, Settings, Loses, Files, Made, Sources []string
+	// Given are the origins of files that are told by texts which were read by themselves.
+	Given []bailiff.Origin
 	// ContentReads are files that the text reads, LookUps those in which programs look for code.
 	ContentReads, LookUps []string
 }

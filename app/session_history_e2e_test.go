@@ -1,0 +1,67 @@
+package app
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+)
+
+// downloads serves a script, and tells what is answered to requests of a folder.
+func downloads(t *testing.T, o *office) (url string, expect func(session, text, rule string) api.Answer) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("echo brought\n"))
+	}))
+	t.Cleanup(server.Close)
+	folder := filepath.Join(openDir(t), "project")
+	must(t, os.MkdirAll(folder, 0o755)) //nolint:gosec // any user runs it
+	return server.URL, func(session, text, rule string) api.Answer {
+		t.Helper()
+		req := atTerminal(session, text)
+		req.WaitSeconds, req.Args.Workdir = 0, folder
+		a := ask(t, o.agent, req)
+		is := func(r bailiff.Reason) bool { return r.Rule == rule }
+		switch {
+		case rule == "" && a.Status != bailiff.Completed:
+			t.Errorf("%s: %s %v %s", text, a.Status, a.Decision.Reasons(), a.Message)
+		case rule != "" && (a.Status != bailiff.ApprovalRequired || !slices.ContainsFunc(a.Decision.Reasons(), is)):
+			t.Errorf("%s: %s because of %v, want it asked for %s: %s", text, a.Status, a.Decision.Reasons(), rule, a.Message)
+		}
+		return a
+	}
+}
+
+func TestWhatASessionDownloadedIsAskedAboutWhenItRuns(t *testing.T) {
+	t.Parallel()
+	state, text := openDir(t), onePerson(t, "backends: {local: {}}")
+	o := startOffice(t, state, text)
+	url, expect := downloads(t, o)
+	const rule = "session.runs_brought"
+	expect("first", "sh own.sh || true", "")
+	expect("first", "curl -s "+url+"/i.sh -o i.sh", "")
+	expect("first", "cat i.sh; wc -l i.sh", "")
+	expect("first", "sh i.sh", rule)
+	expect("first", "cp i.sh copy.sh", "")
+	expect("first", "sh copy.sh", rule)
+	expect("first", "mv copy.sh other.sh", "")
+	asked := expect("first", "sh ./other.sh", rule)
+	if asked.Approval == nil {
+		t.Fatal("nothing was asked")
+	}
+	mustApprove(t, o.operator, asked.Approval.ID, bailiff.ScopeOnce)
+	if a := expect("first", "sh ./other.sh", ""); a.Output != "brought\n" {
+		t.Errorf("it printed %q", a.Output)
+	}
+	expect("second", "sh other.sh", rule)
+	expect("second", "printf 'echo own\\n' > own.sh && chmod u+x own.sh", "")
+	expect("second", "sh own.sh", "")
+	o.stop()
+	*o = *startOffice(t, state, text)
+	expect("first", "sh i.sh", rule)
+}

@@ -1,0 +1,66 @@
+package enforcer
+
+import (
+	"context"
+
+	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/past"
+)
+
+// recalls says whether it is looked at, in a sandbox, which of the files that a request runs were filled before. On the host
+// all of them are read.
+func (e *Enforcer) recalls(m *judged) bool {
+	return len(m.Files) > 0 && m.needsSandbox() && m.Decision.Outcome == bailiff.Allow && !e.runsOnHost(m) &&
+		e.config.History.Of(m.located).HasFiles()
+}
+
+// recall judges a request by the content of the files that it runs. Of one that has none its path is known.
+func (e *Enforcer) recall(ctx context.Context, m *judged) {
+	if !e.recalls(m) {
+		return
+	}
+	files := []bailiff.File{}
+	for _, path := range m.Files {
+		if one, err := m.held.Digest(ctx, m.located.Args.Workdir, []string{path}); err == nil {
+			files = append(files, one...)
+		}
+	}
+	e.rejudge(ctx, m, files)
+}
+
+// remember adds what became of a request to the history of its session. Files that a command fills in the background are known by
+// their paths, as they may have no content yet.
+func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), surveyTime)
+	defer cancel()
+	did := e.deed(m)
+	did.Denied = did.Denied || m.approval != nil && m.approval.State == bailiff.ApprovalDenied
+	if did.Ran = a.started; did.Ran {
+		var in past.Digester
+		if m.held != nil && !m.located.Args.Background {
+			in = m.held
+		}
+		did.Files = past.FilesOf(ctx, in, m.located.Args.Workdir, m.Origins, e.config.History.Of(m.located))
+		did.Hosts = m.Hosts
+	}
+	e.config.History.Add(m.located, did)
+}
+
+// rememberForClient adds what a client does that runs a request itself, as far as the decision lets it.
+func (e *Enforcer) rememberForClient(ctx context.Context, m *judged, d bailiff.Decision) {
+	did := e.deed(m)
+	if did.Denied, did.Ran = d.Outcome == bailiff.Deny, d.Outcome == bailiff.Allow; !did.Denied {
+		did.Files = past.FilesOf(ctx, nil, m.located.Args.Workdir, m.Origins, e.config.History.Of(m.located))
+		did.Hosts = m.Hosts
+	}
+	e.config.History.Add(m.located, did)
+}
+
+// deed is what a decision says of a request.
+func (*Enforcer) deed(m *judged) (did past.Deed) {
+	did.Denied = m.Decision.Outcome == bailiff.Deny
+	for _, r := range m.Decision.Reasons() {
+		did.Rules = append(did.Rules, r.Rule)
+	}
+	return did
+}

@@ -1,0 +1,150 @@
+package bailiff
+
+import (
+	"path"
+	"sync"
+	"time"
+)
+
+// SessionHistory is what a session did before a request, and apart, in User, what its user did today. A nil one is not known.
+type SessionHistory struct {
+	// Complete is false where facts are missing: older ones made room, or what was kept of them is damaged.
+	Complete bool `json:"complete"`
+	*SessionFacts
+	Denials DenialCount `json:"denials"`
+	// Requests counts those before this one, NewHosts the hosts that were named or reached for the first time.
+	Requests WindowCount `json:"requests"`
+	NewHosts WindowCount `json:"new_hosts"`
+	// User is of its user, without one of its own.
+	User *SessionHistory `json:"user,omitempty"`
+}
+
+// SessionFacts are what a session did, without the counters of time. Nobody changes them: each request that adds one makes others.
+type SessionFacts struct {
+	// Files are those that it filled from the network, by a decoder, or by a compiler from such, oldest first.
+	Files []FileFact `json:"files"`
+	// Hosts are those that requests which ran named or reached, CredentialsRead what these read of credentials, the oldest first.
+	Hosts           []string `json:"hosts"`
+	CredentialsRead []string `json:"credentials_read"`
+	// Findings counts how often a rule was a reason, by the rules.
+	Findings map[string]int `json:"findings"`
+
+	once, indexing        sync.Once
+	built                 any
+	bySHA, byPath, byName map[string]int // the files
+}
+
+// DenialCount counts denials by the policies and by people. Those in a row end with a request that ran.
+type DenialCount struct {
+	InARow int `json:"in_a_row"`
+	Total  int `json:"total"`
+}
+
+// WindowCount counts what was within the last minute, hour and day, to ten seconds.
+type WindowCount struct {
+	Minute int `json:"minute"`
+	Hour   int `json:"hour"`
+	Day    int `json:"day"`
+}
+
+// FileFact is a file that a session filled.
+type FileFact struct {
+	// Path is absolute where the folder was known. SHA256 is of its content, empty where that could not be looked at.
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256,omitempty"`
+	// How is one of [Downloaded], [Decoded] and [Compiled].
+	How string    `json:"how"`
+	At  time.Time `json:"at"`
+}
+
+// Run is a file that a request runs and that the session, or its user, filled before.
+type Run struct {
+	// Path is the one by which the request runs it.
+	Path string
+	// Whose is "session" or "user".
+	Whose string
+	FileFact
+}
+
+// Once keeps what is made of the facts for the next that asks.
+func (h *SessionFacts) Once(built func() any) any {
+	h.once.Do(func() { h.built = built() })
+	return h.built
+}
+
+// HasFiles says that the session, or its user, filled files.
+func (h *SessionHistory) HasFiles() bool {
+	return h != nil && (h.SessionFacts != nil && len(h.Files) > 0 || h.User.HasFiles())
+}
+
+// Runs are those of some files, seen from a folder, that the session filled, or whose content its user did.
+func (h *SessionHistory) Runs(folder string, files []File) (all []Run) {
+	if h == nil || h.SessionFacts == nil {
+		return nil
+	}
+	var user *SessionFacts
+	if h.User != nil {
+		user = h.User.SessionFacts
+	}
+	for _, f := range files {
+		if known, ok := h.made(folder, f); ok {
+			all = append(all, Run{f.Path, "session", known})
+		} else if known, ok := user.holding(f.SHA256); ok {
+			all = append(all, Run{f.Path, "user", known})
+		}
+	}
+	return all
+}
+
+// made is the fact of a file, by its content or by its path.
+func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
+	if known, ok = h.holding(f.SHA256); ok || len(h.Files) == 0 {
+		return known, ok
+	}
+	at := Within(folder, f.Path)
+	n, ok := h.byPath[at]
+	if !ok && !isWhole(at) {
+		n, ok = h.byName[path.Base(at)]
+	}
+	if !ok {
+		n, ok = h.byPath[path.Base(at)] // of a file whose folder was not known
+	}
+	if ok {
+		known = h.Files[n]
+	}
+	return known, ok
+}
+
+// holding is the fact of a file of that content.
+func (h *SessionFacts) holding(sha256 string) (known FileFact, ok bool) {
+	if h == nil || len(h.Files) == 0 {
+		return known, false
+	}
+	h.indexing.Do(h.index)
+	if n, ok := h.bySHA[sha256]; ok && sha256 != "" {
+		return h.Files[n], true
+	}
+	return known, false
+}
+
+// index finds files by their content, their paths, and the last parts of these.
+func (h *SessionFacts) index() {
+	h.bySHA, h.byPath, h.byName = map[string]int{}, map[string]int{}, map[string]int{}
+	for n, known := range h.Files {
+		h.bySHA[known.SHA256], h.byPath[known.Path], h.byName[path.Base(known.Path)] = n, n, n
+		if !isWhole(known.Path) {
+			h.byPath[path.Base(known.Path)] = n
+		}
+	}
+}
+
+// Within is a path as seen from a folder, which may be unknown.
+func Within(folder, at string) string {
+	if folder != "" && !isWhole(at) {
+		at = path.Join(folder, at)
+	}
+	return path.Clean(at)
+}
+
+// isWhole says that a path names its folder, with "~" for the home folder.
+func isWhole(at string) bool { return path.IsAbs(at) || at != "" && at[0] == '~' }
