@@ -18,6 +18,9 @@ type Decision struct {
 	Obligations
 	// Advise are sentences for the model, beside what the request printed; they change nothing of the decision.
 	Advise []Advice `json:"advise,omitempty"`
+	// CredentialsRead says of a request that may run which credentials it reads, for the session's history: by what was found, or by
+	// the rule where the text does not tell.
+	CredentialsRead []string `json:"credentials_read,omitempty"`
 	// Revision is the SHA-256 of the loaded policies.
 	Revision string `json:"revision"`
 }
@@ -89,7 +92,7 @@ func (d Decision) Reasons() []Reason {
 // ForSender is the decision as the sender of the request is told it: a hidden reason
 // is there without what it says.
 func (d Decision) ForSender() Decision {
-	d.Denials = told(d.Denials)
+	d.Denials, d.CredentialsRead = told(d.Denials), nil
 	if d.Approval != nil {
 		terms := *d.Approval
 		terms.Reasons = told(terms.Reasons)

@@ -281,13 +281,14 @@ test_what_is_opened_is_asked_about_by_the_shipped_table if {
 	_shipped({"networked"}) == {
 		"command.destroys_system", "command.sends_files", "command.sends_environment", "command.reads_credentials",
 		"command.runs_downloaded", "command.opens_reverse_shell", "command.reaches_metadata", "command.reaches_new_host",
-		"command.sends_host_facts", "session.runs_brought",
+		"command.sends_host_facts", "session.runs_brought", "session.denied_often",
+		"session.reaches_many_hosts", "session.reaches_host_with_credentials",
 	}
 	_shipped({"shared"}) == {
 		"command.destroys_system", "command.deletes_recursively", "command.deletes_by_pattern", "command.destroys_data",
-		"command.rewrites_history", "command.writes_startup", "command.unseats_home",
+		"command.rewrites_history", "command.writes_startup", "command.unseats_home", "session.denied_often",
 	}
-	_shipped(set()) == {"command.destroys_system"}
+	_shipped(set()) == {"command.destroys_system", "session.denied_often"}
 }
 
 _shipped(opened) := {rule |

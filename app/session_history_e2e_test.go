@@ -65,3 +65,54 @@ func TestWhatASessionDownloadedIsAskedAboutWhenItRuns(t *testing.T) {
 	*o = *startOffice(t, state, text)
 	expect("first", "sh i.sh", rule)
 }
+
+func TestAWayOutIsAskedAboutOnceCredentialsWereRead(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	_, expect := downloads(t, o)
+	const wayOut, rule = "curl -s https://host.invalid/ || true", "session.reaches_host_with_credentials"
+	expect("first", wayOut, "")
+	asked := expect("first", "cat ~/.netrc || true", "command.reads_credentials")
+	expect("first", wayOut, "") // it did not run
+	if asked.Approval == nil {
+		t.Fatal("nothing was asked")
+	}
+	mustApprove(t, o.operator, asked.Approval.ID, bailiff.ScopeOnce)
+	expect("first", "cat ~/.netrc || true", "")
+	expect("first", "echo no host", "")
+	expect("first", wayOut, rule)
+	expect("second", wayOut, "")
+}
+
+func TestWhoIsDeniedAgainAndAgainIsAskedAboutEverything(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	_, expect := downloads(t, o)
+	denied := func(session string) {
+		t.Helper()
+		if a := ask(t, o.agent, atTerminal(session, "rm -rf /")); a.Status != bailiff.Refused {
+			t.Errorf("it is %s", a.Status)
+		}
+	}
+	const rule = "session.denied_often"
+	denied("first")
+	denied("first")
+	expect("first", "echo still", "")
+	denied("first")
+	denied("first")
+	expect("first", "echo row", "") // the one that ran ended the row
+	for range 3 {
+		denied("first")
+	}
+	asked := expect("first", "echo everything", rule)
+	expect("second", "echo another session", "")
+	if asked.Approval == nil {
+		t.Fatal("nothing was asked")
+	}
+	mustApprove(t, o.operator, asked.Approval.ID, bailiff.ScopeOnce)
+	expect("first", "echo everything", "")
+	expect("first", "echo again", "")
+	if _, err := o.enforcer.EndSession(t.Context(), "test", "first"); err != nil {
+		t.Error(err)
+	}
+}

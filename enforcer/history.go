@@ -41,7 +41,7 @@ func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
 			in = m.held
 		}
 		did.Files = past.FilesOf(ctx, in, m.located.Args.Workdir, m.Origins, e.config.History.Of(m.located))
-		did.Hosts = m.Hosts
+		did.Hosts, did.Credentials = m.Hosts, m.Decision.CredentialsRead
 	}
 	e.config.History.Add(m.located, did)
 }
@@ -49,16 +49,16 @@ func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
 // rememberForClient adds what a client does that runs a request itself, as far as the decision lets it.
 func (e *Enforcer) rememberForClient(ctx context.Context, m *judged, d bailiff.Decision) {
 	did := e.deed(m)
-	if did.Denied, did.Ran = d.Outcome == bailiff.Deny, d.Outcome == bailiff.Allow; !did.Denied {
+	if did.Ran = d.Outcome == bailiff.Allow; d.Outcome != bailiff.Deny {
 		did.Files = past.FilesOf(ctx, nil, m.located.Args.Workdir, m.Origins, e.config.History.Of(m.located))
-		did.Hosts = m.Hosts
+		did.Hosts, did.Credentials = m.Hosts, m.Decision.CredentialsRead
 	}
 	e.config.History.Add(m.located, did)
 }
 
 // deed is what a decision says of a request.
 func (*Enforcer) deed(m *judged) (did past.Deed) {
-	did.Denied = m.Decision.Outcome == bailiff.Deny
+	did.Denied = m.Fault == nil && past.Counts(m.Decision)
 	for _, r := range m.Decision.Reasons() {
 		did.Rules = append(did.Rules, r.Rule)
 	}

@@ -12,6 +12,8 @@ advise contains {
 	some call in _calls
 }
 
-default _notes := {}
+default _advice := {}
 
-_notes := {"advise": [note | some note in advise]} if count(advise) > 0
+_advice := {"advise": [note | some note in advise]} if count(advise) > 0
+
+_notes := object.union(_advice, _reading)

@@ -54,6 +54,9 @@ _never_patterned := {
 	"command.sets_setuid",
 	"command.writes_credentials",
 	"command.writes_ssh",
+	"session.denied_often",
+	"session.reaches_host_with_credentials",
+	"session.runs_brought",
 }
 
 _terms_of(reasons, asked) := {

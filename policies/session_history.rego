@@ -13,3 +13,46 @@ _found_in_text contains _found("brought", _content_of(run)) if {
 default _content_of(_) := ""
 
 _content_of(run) := sprintf("%s (sha256 %s)", [run.path, run.sha256])
+
+# METADATA
+# title: A session that was denied again and again
+# description: |
+#   Who tries until something passes is asked about everything from then on. Denials in a row end with a request that runs.
+_found_in_text contains _found("denied_often", "") if {
+	some kind, most in data.bailiff.tables.session_history.denials
+	input.session_history.denials[kind] >= most
+}
+
+# METADATA
+# title: Many new hosts within a minute
+# description: |
+#   A session that names one host after another for the first time searches a network, or takes something out in parts.
+_found_in_text contains _found("new_hosts", "") if {
+	count(_hosts) > 0
+	input.session_history.new_hosts.minute >= data.bailiff.tables.session_history.new_hosts_in_a_minute
+}
+
+# METADATA
+# title: Credentials that the session read, and a way out
+# description: |
+#   What a request reads of credentials is kept in the history, also where nobody is asked about it. From then on people are asked
+#   about each text that names a host, but for this machine.
+_found_in_text contains _found("way_out", host) if {
+	count(input.session_history.credentials_read) > 0
+	some host in _hosts
+	not regex.match(`^(127\.[0-9.]+|localhost|.*\.localhost|::1)$`, host)
+}
+
+default _reading := {}
+
+_reading := {"credentials_read": _credentials_read} if count(_credentials_read) > 0
+
+_credentials_read := sort({told |
+	some finding in findings
+	data.bailiff.tables.session_history.credentials[finding.rule]
+	told := _match_or_rule(finding)
+})
+
+_match_or_rule(finding) := finding.match if {
+	finding.match != ""
+} else := finding.rule

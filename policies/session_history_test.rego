@@ -23,3 +23,39 @@ test_what_the_session_did_not_bring_is_not_found if {
 	_brought(_after({"runs": [], "files": [{"path": "/workspace/i.sh", "how": "downloaded"}]})) == set()
 	_brought(request("cli", [call("sh", [], ["./i.sh"])])) == set()
 }
+
+test_after_many_denials_everything_is_found if {
+	_brought(_after({"denials": {"in_a_row": 3, "total": 3}})) == {"session.denied_often: "}
+	_brought(_after({"denials": {"in_a_row": 0, "total": 20}})) == {"session.denied_often: "}
+	_brought(_after({"denials": {"in_a_row": 2, "total": 19}})) == set()
+}
+
+_reaching_after(new) := object.union(
+	_text_with([call("curl", [], ["https://x.test"])], {"hosts": ["x.test"]}),
+	{"session_history": {"new_hosts": {"minute": new, "hour": 100, "day": 100}}},
+)
+
+test_a_burst_of_new_hosts_is_found_where_a_host_is_named if {
+	_brought(_reaching_after(20)) == {"session.reaches_many_hosts: "}
+	_brought(_reaching_after(19)) == set()
+	_brought(_after({"new_hosts": {"minute": 20, "hour": 20, "day": 20}})) == set()
+}
+
+_reaching_with(host, read) := object.union(
+	_text_with([call("curl", [], [concat("", ["https://", host])])], {"hosts": [host]}),
+	{"session_history": {"credentials_read": read}},
+)
+
+test_a_way_out_is_found_after_credentials_were_read if {
+	_brought(_reaching_with("x.test", ["~/.aws/credentials"])) == {"session.reaches_host_with_credentials: x.test"}
+	_brought(_reaching_with("x.test", [])) == set()
+	_brought(_reaching_with("localhost", ["~/.aws/credentials"])) == set()
+	_brought(_after({"credentials_read": ["~/.aws/credentials"]})) == set()
+}
+
+test_what_is_read_of_credentials_is_told_for_the_history if {
+	read := data.bailiff._reading with input as request("cli", [reading("cat", "~/.aws/credentials")])
+	read == {"credentials_read": ["~/.aws/credentials"]}
+	none := data.bailiff._reading with input as request("cli", [reading("cat", "README.md")])
+	none == {}
+}

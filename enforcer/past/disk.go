@@ -181,8 +181,8 @@ func (s *Store) drop(of name) {
 // damaged tells that a history is not what it was.
 func (s *Store) damaged(of name, doing string, err error) {
 	s.config.Damaged()
-	s.config.Log.Error(doing+" what a session did: its history is incomplete from now on", "session", of.session, "user", of.user,
-		"file", s.file(of), "error", err)
+	s.config.Log.Error("the history of a session is damaged, and incomplete from now on", "doing", doing, "session", of.session,
+		"user", of.user, "file", s.file(of), "error", err)
 }
 
 // noteBegun sweeps now and then.

@@ -16,7 +16,8 @@ type Digester interface {
 // FilesOf are the facts of files that a request filled, in a folder: each by its content as far as in can tell that, which may be nil,
 // else by its path. What is compiled or copied of other files counts if the session filled one of these before. A file that is not
 // there is none.
-func FilesOf(ctx context.Context, in Digester, folder string, origins []bailiff.Origin, before *bailiff.SessionHistory) (facts []bailiff.FileFact) {
+func FilesOf(ctx context.Context, in Digester, folder string, origins []bailiff.Origin,
+	before *bailiff.SessionHistory) (facts []bailiff.FileFact) {
 	for _, o := range origins {
 		how := howOf(ctx, in, folder, o, before, facts)
 		if how == "" {

@@ -14,6 +14,7 @@ package past
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -41,6 +42,8 @@ type Store struct {
 
 	mu  sync.Mutex
 	all *recent.Map[name, *state]
+	// fixed is what every session did, in a store that remembers nothing.
+	fixed *bailiff.SessionHistory
 	// made counts the files that were begun since the folder was swept.
 	made int
 }
@@ -63,6 +66,13 @@ func InMemory() *Store {
 	return s
 }
 
+// Fixed is a store in which every session did the same before, and does nothing more.
+func Fixed(before *bailiff.SessionHistory) *Store {
+	s := InMemory()
+	s.fixed = before
+	return s
+}
+
 // name tells sessions and users apart: of a user the session is empty and the day is set.
 type name struct{ caller, session, platform, user, day string }
 
@@ -74,6 +84,9 @@ func userOf(req bailiff.Request, at time.Time) name {
 
 // Of is what the session and the user of a request did before it.
 func (s *Store) Of(req bailiff.Request) *bailiff.SessionHistory {
+	if s.fixed != nil {
+		return s.fixed
+	}
 	now := time.Now()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,8 +108,19 @@ type Deed struct {
 	Credentials []string           `json:"credentials_read,omitempty"`
 }
 
+// Counts says that a decision denies a request for what it is: not because it cannot be judged, recorded or asked about now.
+func Counts(d bailiff.Decision) bool {
+	return d.Outcome == bailiff.Deny && slices.ContainsFunc(d.Denials, func(r bailiff.Reason) bool {
+		return !slices.Contains([]string{bailiff.RuleUnwritable, bailiff.RuleFrozen, bailiff.RuleVoid, "approval.unattended",
+			"floor.project_unnoted"}, r.Rule)
+	})
+}
+
 // Add remembers what a request did.
 func (s *Store) Add(req bailiff.Request, did Deed) {
+	if s.fixed != nil {
+		return
+	}
 	did.At = time.Now().UTC()
 	s.mu.Lock()
 	defer s.mu.Unlock()

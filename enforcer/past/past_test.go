@@ -212,3 +212,16 @@ func TestOldHistoriesGo(t *testing.T) {
 		t.Errorf("left are %v", left)
 	}
 }
+
+func TestADenialCountsThatIsForWhatTheRequestIs(t *testing.T) {
+	t.Parallel()
+	for rule, counts := range map[string]bool{"command.destroys_system": true, "floor.backend": true, bailiff.RuleUnwritable: false,
+		bailiff.RuleFrozen: false, "approval.unattended": false} {
+		if got := Counts(bailiff.Denial(rule, "No.")); got != counts {
+			t.Errorf("a denial by %s counts: %v, want %v", rule, got, counts)
+		}
+	}
+	if Counts(bailiff.Decision{Outcome: bailiff.Ask}) {
+		t.Error("a question counts")
+	}
+}

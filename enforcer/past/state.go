@@ -57,7 +57,8 @@ func (st *state) add(did Deed) {
 		st.Denials.InARow = 0
 	}
 	for _, f := range did.Files {
-		st.Files = slices.DeleteFunc(st.Files, func(known bailiff.FileFact) bool { return known.Path == f.Path && known.SHA256 == f.SHA256 })
+		isAgain := func(known bailiff.FileFact) bool { return known.Path == f.Path && known.SHA256 == f.SHA256 }
+		st.Files = slices.DeleteFunc(st.Files, isAgain)
 		st.Files = st.newest(append(st.Files, f))
 	}
 	for _, host := range did.Hosts {

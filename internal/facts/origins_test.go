@@ -10,18 +10,19 @@ import (
 
 func TestFilesThatATextFillsHaveAnOrigin(t *testing.T) {
 	t.Parallel()
+	const urlretrieve = `python3 -c "import urllib.request as u; u.urlretrieve('https://x.test/i', 'i.sh')"`
 	for text, want := range map[string]string{
-		"curl -fsSL https://x.test/i.sh -o i.sh":                                             "downloaded /w/i.sh",
-		"curl https://x.test/i.sh > /tmp/i.sh; chmod +x /tmp/i.sh":                           "downloaded /tmp/i.sh",
-		"wget -O sub/i.sh https://x.test/i.sh && cp sub/i.sh other":                          "downloaded /w/other, downloaded /w/other/i.sh, downloaded /w/sub/i.sh",
-		"curl -s https://x.test/i | base64 -d > i.sh":                                        "downloaded /w/i.sh",
-		"echo ZWNobyBoaQo= | base64 -d > ~/i.sh":                                             "decoded ~/i.sh",
-		"base64 -d in.txt > out.sh":                                                          "decoded /w/out.sh",
-		"gcc -o prog prog.c":                                                                 "compiled /w/prog of /w/prog.c",
-		"bash -c 'curl https://x.test/i.sh -o i.sh'":                                         "downloaded /w/i.sh",
-		`python3 -c "import urllib.request as u; u.urlretrieve('https://x.test/i', 'i.sh')"`: "downloaded /w/i.sh",
-		"echo hello > notes.txt; cp notes.txt other.txt; tar cf a.tar notes.txt":             "",
-		"curl https://x.test/status":                                                         "",
+		"curl -fsSL https://x.test/i.sh -o i.sh":                   "downloaded /w/i.sh",
+		"curl https://x.test/i.sh > /tmp/i.sh; chmod +x /tmp/i.sh": "downloaded /tmp/i.sh",
+		"wget -O i.sh https://x.test && cp i.sh o":                 "downloaded /w/i.sh, downloaded /w/o, downloaded /w/o/i.sh",
+		"curl -s https://x.test/i | base64 -d > i.sh":              "downloaded /w/i.sh",
+		"echo ZWNobyBoaQo= | base64 -d > ~/i.sh":                   "decoded ~/i.sh",
+		"base64 -d in.txt > out.sh":                                "decoded /w/out.sh",
+		"gcc -o prog prog.c":                                       "compiled /w/prog of /w/prog.c",
+		"bash -c 'curl https://x.test/i.sh -o i.sh'":               "downloaded /w/i.sh",
+		urlretrieve: "downloaded /w/i.sh",
+		"echo hello > notes.txt; cp notes.txt other.txt; tar cf a.tar notes.txt": "",
+		"curl https://x.test/status": "",
 	} {
 		if got := told(Shell(text, Place{Workdir: "/w"}).Origins); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)

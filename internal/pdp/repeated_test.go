@@ -88,7 +88,6 @@ func wantInput(t *testing.T, j bailiff.Judgement, want ast.Value) {
 var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "Request.Folder": true, "At.Time": true,
 	"At.Contents[].Text": true, // it has its digest
 	"At.Ground.Host":     true, // policies do not see it
-	"At.History":         true, // of what no policy reads
 	"At.Ground.Folder":   true, "At.Ground.Settings": true, "At.Ground.Settings[].Path": true, "At.Ground.Settings[].SHA256": true}
 
 func TestWhateverChangesIsJudgedAnew(t *testing.T) {
@@ -202,7 +201,7 @@ func alter(v reflect.Value) {
 		more.SetMapIndex(reflect.ValueOf("another"), reflect.New(v.Type().Elem()).Elem())
 		v.Set(more)
 	case reflect.Pointer: // to a history
-		v.Set(reflect.ValueOf(&bailiff.SessionHistory{Requests: bailiff.WindowCount{Minute: 1, Hour: 1, Day: 1}}))
+		v.Set(reflect.ValueOf(&bailiff.SessionHistory{Denials: bailiff.DenialCount{InARow: 3, Total: 3}}))
 	case reflect.Struct: // a time
 		v.Set(reflect.ValueOf(time.Unix(1, 1)))
 	default:

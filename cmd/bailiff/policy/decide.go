@@ -16,6 +16,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
+	"github.com/bailiff-dev/bailiff/enforcer/past"
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
@@ -40,11 +41,14 @@ they looked, and which one condition kept from speaking, with what was there ins
 Exit status: 0 allow, 2 ask, 3 deny, 1 if the request could not be judged.`,
 		Example: `  bailiff decide --platform telegram -- curl https://example.com
   bailiff decide --output json request.json
-  bailiff decide --explain --platform slack -- rm -rf build`,
+  bailiff decide --explain --platform slack -- rm -rf build
+  bailiff decide --history history.json --backend local -- sh i.sh`,
 		RunE: func(cmd *cobra.Command, args []string) error { return q.answer(cmd, *configPath, args) },
 	}
 	q.who.Register(cmd)
 	cli.OutputFlag(cmd, &q.format)
+	cmd.Flags().StringVar(&q.history, "history", "",
+		"judge as if the session had done before what a `file` says: JSON as in input.session_history")
 	cmd.Flags().BoolVar(&q.explained, "explain", false, "say how the decision came about")
 	return cmd
 }
@@ -54,6 +58,7 @@ type question struct {
 	who       cli.Claim
 	format    string
 	explained bool
+	history   string
 }
 
 func (q *question) answer(cmd *cobra.Command, configPath string, args []string) error {
@@ -69,6 +74,13 @@ func (q *question) answer(cmd *cobra.Command, configPath string, args []string) 
 	judge, err := offline.Open(cmd.Context(), cfg)
 	if err != nil {
 		return err
+	}
+	if q.history != "" {
+		before, err := readHistory(q.history)
+		if err != nil {
+			return err
+		}
+		judge.After(before)
 	}
 	for _, word := range []string{offline.RolledBack(cfg), judge.TestWarning()} {
 		if word != "" {
@@ -114,6 +126,15 @@ func readRequest(cmd *cobra.Command, who *cli.Claim, args []string) (bailiff.Req
 	}
 	who.Override(cmd.Flags(), &req)
 	return req, nil
+}
+
+// readHistory takes what a session did from a file.
+func readHistory(file string) (*bailiff.SessionHistory, error) {
+	text, err := os.ReadFile(file) //nolint:gosec // the user names it
+	if err != nil {
+		return nil, fmt.Errorf("reading a session's history: %w", err)
+	}
+	return past.Parse(text)
 }
 
 func readInput(cmd *cobra.Command, name string) ([]byte, error) {

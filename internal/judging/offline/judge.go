@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
+	"github.com/bailiff-dev/bailiff/enforcer/past"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/judging/history"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
@@ -27,6 +28,8 @@ type Judge struct {
 	enforcer  *enforcer.Enforcer
 	backends  config.Backends
 	egress    config.Egress
+	// before is what sessions did before a request.
+	before *bailiff.SessionHistory
 }
 
 // Open opens the policies and variables of the configuration. Every configured backend counts as ready.
@@ -44,17 +47,18 @@ func Over(ctx context.Context, cfg *config.Config, policies *pdp.PDP) (*Judge, e
 	if err != nil {
 		return nil, err
 	}
+	before := bailiff.SessionHistory{Complete: true, SessionFacts: &bailiff.SessionFacts{}}
 	counts := metrics.New(metrics.NewRegistry(), metrics.Config{})
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts,
 		Sandboxes: counts, Readiness: counts,
 		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{},
-		Projects: blank[ledger.Project]{},
+		Projects: blank[ledger.Project]{}, History: past.Fixed(&before),
 		Backends: plannedBackends(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
 	if err != nil {
 		return nil, err
 	}
 	e.Probe(ctx)
-	return &Judge{policies, variables, e, cfg.Backends, cfg.Egress}, nil
+	return &Judge{policies, variables, e, cfg.Backends, cfg.Egress, &before}, nil
 }
 
 // caller is the caller of a request where there is no listener.
@@ -65,6 +69,9 @@ func (j *Judge) Decide(ctx context.Context, req bailiff.Request) bailiff.Decisio
 	req.Caller = caller
 	return j.enforcer.Decide(ctx, req).Decision
 }
+
+// After has each request judged as if its session had done something before.
+func (j *Judge) After(before *bailiff.SessionHistory) { *j.before = *before }
 
 // TestWarning says that it is not known whether the policies pass what is required of them; else it is empty.
 func (j *Judge) TestWarning() string {

@@ -72,7 +72,7 @@ func (j *RowJudge) Check(row rows.Row) error {
 // Judge judges a row.
 func (j *RowJudge) Judge(ctx context.Context, row rows.Row) rows.Verdict {
 	req := j.request(row)
-	judged := j.policies.Decide(ctx, req, bailiff.Circumstances{Time: j.began,
+	judged := j.policies.Decide(ctx, req, bailiff.Circumstances{Time: j.began, History: &bailiff.SessionHistory{Complete: true},
 		Backends: map[string]bailiff.BackendState{req.Backend: j.backends[req.Backend]}})
 	d := j.floor(req, judged.Decision)
 	v := rows.Verdict{Outcome: d.Outcome, Rules: []string{}, Revision: d.Revision, Fault: judged.Fault, Unparsed: isUnparsed(judged.Input)}

@@ -85,8 +85,10 @@ func known(all any, words map[string]bool) map[string]shape {
 		"secret_hosts":    entriesOf(list(text)),
 		"effects":         fields(same(effectNames, kind)),
 		"features":        entriesOf(kind),
-		"code_calls":      entriesOf(list(kind)),
-		"sockets":         entriesOf(kind),
+		"session_history": fields(map[string]shape{"denials": fields(map[string]shape{"in_a_row": count, "total": count}),
+			"new_hosts_in_a_minute": count, "credentials": ruleTo(truth, all, words)}),
+		"code_calls": entriesOf(list(kind)),
+		"sockets":    entriesOf(kind),
 		"paths": fields(map[string]shape{
 			"reads": uses, "writes": uses, "vital": entriesOf(truth), "roots": entriesOf(truth), "holders": entriesOf(truth),
 			"texts": entriesOf(truth),

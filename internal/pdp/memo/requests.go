@@ -225,8 +225,8 @@ func newEntry(j *bailiff.Judgement, input document.JSON) (*entry, error) {
 	if k.before, k.after, err = input.Around(document.KeyTime); err != nil {
 		return nil, err
 	}
-	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + sizeOfWords(j.Unknown) + sizeOfWords(j.Hosts) +
-		eachSize*(len(j.Implied)+2*len(j.Origins))
+	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + sizeOfWords(j.Unknown) +
+		sizeOfWords(j.Hosts) + eachSize*(len(j.Implied)+2*len(j.Origins))
 	return k, nil
 }
 
@@ -246,7 +246,8 @@ func sizeOfDecision(d bailiff.Decision) int {
 	for name, value := range d.Env.Set {
 		size += eachSize + len(name) + len(value)
 	}
-	return size + sizeOfWords(d.Backend.Egress) + sizeOfWords(d.Env.Forward) + sizeOfWords(d.Env.Sealed) + sizeOfWords(d.Tools)
+	return size + sizeOfWords(d.Backend.Egress) + sizeOfWords(d.Env.Forward) + sizeOfWords(d.Env.Sealed) + sizeOfWords(d.Tools) +
+		sizeOfWords(d.CredentialsRead)
 }
 
 func sizeOfReasons(all []bailiff.Reason) (size int) {
@@ -304,7 +305,7 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 		d.Env.Swap[i].Hosts, d.Env.Swap[i].In = slices.Clone(swap.Hosts), slices.Clone(swap.In)
 	}
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
-	d.Tools, d.Advise = slices.Clone(d.Tools), slices.Clone(d.Advise)
+	d.Tools, d.Advise, d.CredentialsRead = slices.Clone(d.Tools), slices.Clone(d.Advise), slices.Clone(d.CredentialsRead)
 	return d
 }
 
