@@ -22,14 +22,15 @@ func historyOf(facts int) *bailiff.SessionHistory {
 
 // What a history adds to a judgement that is made and to one that is remembered.
 func BenchmarkHistory(b *testing.B) {
-	p := openShipped(b)
+	p, serial := openShipped(b), time.Now().UnixNano() // no text comes twice, in another run either
 	for _, facts := range []int{0, 1000} {
 		at := ready
 		at.History = historyOf(facts)
 		b.Run(fmt.Sprintf("new/%d", facts), func(b *testing.B) {
 			for n := 0; b.Loop(); n++ {
 				req := listing
-				req.Args.Command = fmt.Sprintf("sh build-%d-%d.sh && git status && curl https://example.com/%d", facts, n, n)
+				serial++
+				req.Args.Command = fmt.Sprintf("sh build-%d.sh && git status && curl https://example.com/%d", serial, serial)
 				at.History.Requests.Minute = n // as each request has others
 				p.Decide(context.Background(), req, at)
 			}
