@@ -286,9 +286,9 @@ test_what_is_opened_is_asked_about_by_the_shipped_table if {
 	}
 	_shipped({"shared"}) == {
 		"command.destroys_system", "command.deletes_recursively", "command.deletes_by_pattern", "command.destroys_data",
-		"command.rewrites_history", "command.writes_startup", "command.unseats_home", "session.denied_often",
+		"command.rewrites_history", "command.writes_startup", "command.unseats_home",
 	}
-	_shipped(set()) == {"command.destroys_system", "session.denied_often"}
+	_shipped(set()) == {"command.destroys_system"}
 }
 
 _shipped(opened) := {rule |

@@ -20,8 +20,8 @@ func TestAWebToolReachesWhatTheRowsOfEgressLetTheSandboxReach(t *testing.T) {
 		"https://docs.example:8443/open/a": "docs.example", "https://elsewhere.example/": "elsewhere.example",
 		"http://169.254.169.254/latest": "metadata service",
 	} {
-		got := start(strings.NewReader(question("claude-code", "WebFetch", claudeInputOf(t, "url", address))), "claude-code", "--listen",
-			s.Agent, "--timeout", "45s")
+		asked := strings.Replace(question("claude-code", "WebFetch", claudeInputOf(t, "url", address)), `"s1"`, `"`+address+`"`, 1)
+		got := start(strings.NewReader(asked), "claude-code", "--listen", s.Agent, "--timeout", "45s")
 		if says == "" && (got.status != 0 || !strings.Contains(got.stdout, `"allow"`)) {
 			t.Errorf("of %s it says %+v", address, got)
 		}
