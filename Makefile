@@ -4,8 +4,8 @@
 # make demo     the main job on shipped requests, in a real sandbox
 # make check    lint, and the tests that start no other programs
 # make test     installs and starts what the tests need, and runs them: deps, policies and the next three
-# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet [740]
-# make test-race    where goroutines meet, under the race detector [160, and 200 to compile]
+# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet [680 with TMPDIR in memory, else 1,400]
+# make test-race    where goroutines meet, under the race detector [250, and 200 to compile]
 # make test-site    the tests of the site
 # make test-all     all tests under the race detector, and what takes long: more kills, more rounds
 # make clients-test     the tests with real agents and clients, those that take long too
