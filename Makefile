@@ -4,7 +4,7 @@
 # make demo     the main job on shipped requests, in a real sandbox
 # make check    lint, and the tests that start no other programs
 # make test     installs and starts what the tests need, and runs them: deps, policies and the next three
-# make test-plain   what runs without the race detector: whole programs, and where no goroutines meet [680 with TMPDIR in memory, else 1,400]
+# make test-plain   what runs without the race detector, as whole programs do [680 with TMPDIR in memory, else 1,400]
 # make test-race    where goroutines meet, under the race detector [250, and 200 to compile]
 # make test-site    the tests of the site
 # make test-all     all tests under the race detector, and what takes long: more kills, more rounds
@@ -37,8 +37,8 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 LDFLAGS := -s -w -X main.linkedVersion=$(VERSION)
 OPA     := go tool opa
 
-# What lint has vetted is not vetted again, and tables for a debugger are a third of linking. A run of .ci/run has Go note where the time goes; it has no result kept, since Go would
-# read all that the tests read once more for that.
+# What lint has vetted is not vetted again, and tables for a debugger are a third of linking. A run of .ci/run has Go note
+# where the time goes; it has no result kept, since Go would read all that the tests read once more for that.
 GOTEST  := go test -vet=off -ldflags='-s -w'
 graph    = $(if $(BAILIFF_TIMES),-count=1 -debug-actiongraph=$(BAILIFF_TIMES)/$(1).graph)
 
