@@ -15,7 +15,7 @@ import (
 func querying(t *testing.T, lookUp func(uint32, []byte) backends.Name, place runner.Place, says ...wire.Frame) (*runner.Client,
 	backends.OutletFacts, chan wire.Frame) {
 	t.Helper()
-	said := make(chan wire.Frame, 1000)
+	said, isOpen := make(chan wire.Frame, 1000), make(chan struct{})
 	client, err := runner.Attach(t.Context(), answering(polite(wire.Version, func(f wire.Frame, out *wire.Writer) {
 		if f.Kind != wire.Outlet {
 			f.Payload = append([]byte{}, f.Payload...)
@@ -23,15 +23,19 @@ func querying(t *testing.T, lookUp func(uint32, []byte) backends.Name, place run
 			return
 		}
 		_ = out.SendAll(wire.OutletReady, f.Stream, wire.Encode(wire.OutletFacts{Port: 3128}))
-		for _, f := range says {
-			f.Last = true
-			_ = out.Send(f)
-		}
+		go func() { // an outlet that opens while its conversation ends may as well fail
+			<-isOpen
+			for _, f := range says {
+				f.Last = true
+				_ = out.Send(f)
+			}
+		}()
 	})), place)
 	backendtest.Must(t, err)
 	t.Cleanup(func() { client.Close() })
 	facts, err := client.OpenOutlet(t.Context(), backends.OutletTerms{MostConnections: 1, LookUp: lookUp},
 		func(c backends.OutletConn) { c.Close() })
+	close(isOpen)
 	backendtest.Must(t, err)
 	return client, facts, said
 }
