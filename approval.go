@@ -177,7 +177,7 @@ func (c Claim) Pairs() []Pair {
 	return slices.Compact(pairs)
 }
 
-// program is what a first sight depends on, whatever else the text says: the content of the program on its machine. It is empty for
+// program is what a first sight depends on: the content of the program on its machine. It is empty for
 // other reasons, and where the program has no content that stands.
 func (g Ground) program(because Reason) string {
 	if because.Rule != RunsUnknownProgram {

@@ -19,7 +19,7 @@ type SessionHistory struct {
 	User *SessionHistory `json:"user,omitempty"`
 }
 
-// SessionFacts are what a session did, without the counters of time. Nobody changes them: each request that adds one makes others.
+// SessionFacts are what a session did, without the counters of time. They never change: each request that adds one makes others.
 type SessionFacts struct {
 	// Files are those that it filled from the network, by a decoder, or by a compiler from such, oldest first.
 	Files []FileFact `json:"files"`

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/tests/porttest"
 )
 
@@ -28,9 +28,7 @@ var soakGrowth = map[string]float64{"go_memstats_heap_alloc_bytes": 4 << 20, "go
 // TestNothingGrowsInHalfAnHour sends requests of all kinds at a tenth of the rate that this machine can serve, and looks at what
 // the sidecar holds: live heap, goroutines, descriptors, and its state folder without the decision log.
 func TestNothingGrowsInHalfAnHour(t *testing.T) {
-	if os.Getenv("BAILIFF_TEST_ALL") == "" {
-		t.Skip("it takes 35 minutes: set BAILIFF_TEST_ALL")
-	}
+	backendtest.Reserve(t, "it takes 35 minutes")
 	g := newSidecarOfBench(t, builtOf(t, ".."))
 	metrics := porttest.Address(t)
 	s := g.start(t, g.askingPolicies(t), fmt.Sprintf("metrics: {listen: %q}", metrics))

@@ -97,7 +97,7 @@ func isTables(t *testing.T, text string) error {
 }
 
 // The edits that a page shows leave the shipped policies' own tests alone, so that
-// whoever makes them has them in force. Those that set nothing twice are made together; with BAILIFF_TEST_ALL each is alone.
+// a reader who makes them has them in force. Those that set nothing twice are made together; with BAILIFF_TEST_ALL each is alone.
 func TestEditsOfTablesThatAreShownPassTheTests(t *testing.T) {
 	var places []string
 	edits := map[string]any{}

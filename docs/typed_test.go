@@ -103,8 +103,8 @@ var settingsOf = map[string]string{"docs/clients/claude-code.md": "managed-setti
 	"docs/clients/copilot-cli.md": "policy.json", "docs/clients/gemini-cli.md": "settings.json",
 	"docs/clients/qwen-code.md": "settings.json"}
 
-// withInstalledHook puts a block after the one that makes the settings of a page. Nobody types the installation of a hook here, but
-// what would be installed asks the sidecar that the page has started.
+// withInstalledHook puts a block after the one that makes the settings of a page. A reader does not type the installation of a
+// hook here, but what would be installed asks the sidecar that the page has started.
 func withInstalledHook(t *testing.T, p page, typed []block) []block {
 	t.Helper()
 	file, isHooked := settingsOf[p.name]

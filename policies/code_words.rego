@@ -4,7 +4,7 @@ package bailiff
 # title: What a method says that it loses
 # description: |
 #   Libraries that no table knows are honest by the names of their methods: "metadata.drop_all", "delete_repository". A
-#   name that says a verb of loss and something whole is asked about, whatever has it. A database in memory is made anew
+#   name that says a verb of loss and something whole is asked about in any library. A database in memory is made anew
 #   by each run.
 _examined.program contains _found("loss", called) if {
 	some called in _code.calls

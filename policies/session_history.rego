@@ -18,7 +18,7 @@ _content_of(run) := sprintf("%s (sha256 %s)", [run.path, run.sha256])
 # title: A session that was denied again and again
 # description: |
 #   Who tries until something passes is asked about everything from then on. Denials in a row end with a request that runs.
-#   Where nobody is there to ask, each request is judged by itself: to stop such a session is a freeze.
+#   In an unattended session each request is judged by itself: to stop such a session is a freeze.
 _found_in_text contains _found("denied_often", "") if {
 	not input.session.unattended
 	some kind, most in data.bailiff.tables.session_history.denials
@@ -37,7 +37,7 @@ _found_in_text contains _found("new_hosts", "") if {
 # METADATA
 # title: Credentials that the session read, and a way out
 # description: |
-#   What a request reads of credentials is kept in the history, also where nobody is asked about it. From then on people are asked
+#   What a request reads of credentials is kept in the history, also where the request is not asked about. From then on people are asked
 #   about each text that names a host, but for this machine.
 _found_in_text contains _found("way_out", host) if {
 	count(input.session_history.credentials_read) > 0

@@ -31,6 +31,14 @@ func Evaluates(tb testing.TB) {
 	}
 }
 
+// Reserve leaves a test to the targets of long rounds ("make test-all", "make clients-test", "make fleet-test"), and says why.
+func Reserve(tb testing.TB, why string) {
+	tb.Helper()
+	if !everything() {
+		tb.Skip(why + ": set BAILIFF_TEST_ALL")
+	}
+}
+
 // Rounds is how often a test repeats what it does at random times: few times, and
 // many times in "make test-all".
 func Rounds(few, many int) int {

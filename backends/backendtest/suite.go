@@ -59,7 +59,7 @@ const (
 	OnUser
 	// OnStream is what carries bytes between the sidecar and the runner.
 	OnStream
-	// OnKernel is what the kernel makes of a bound that a place has set, whatever uses it up. It is tried for each
+	// OnKernel is what the kernel makes of a bound that a place has set, for every kind of use. It is tried for each
 	// way of setting bounds, such as control groups, and not for each backend that sets them so.
 	OnKernel
 

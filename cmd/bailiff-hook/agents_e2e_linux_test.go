@@ -451,7 +451,7 @@ func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
 // one of the two sorts in every run, one that gives no answer or a wrong one, and the rest in "make clients-test".
 func TestInFrontOfABrokenSidecarNoRealAgentRunsAnything(t *testing.T) {
 	meets := map[string]string{"Claude Code": "takes the request and never answers",
-		"Codex": "streams a result with an outcome that nobody knows"}
+		"Codex": "streams a result with an outcome that is not known"}
 	for name, a := range soon() {
 		few := slices.DeleteFunc(apptest.BrokenSidecars(), func(broken apptest.BrokenSidecar) bool {
 			return os.Getenv("BAILIFF_TEST_ALL") == "" && broken.Name != meets[name]

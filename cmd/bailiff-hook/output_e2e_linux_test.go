@@ -2,11 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
@@ -46,9 +46,7 @@ func TestRealAgentsReadWhatTheirCommandsPrintAndAreToldWhatTheyLacked(t *testing
 }
 
 func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
-	if os.Getenv("BAILIFF_TEST_ALL") == "" {
-		t.Skip("takes more than a minute")
-	}
+	backendtest.Reserve(t, "it takes more than a minute")
 	waits := map[string][]apptest.Call{"Claude Code": nil, "Codex": {goingOn(30_000), goingOn(30_000), goingOn(30_000)}}
 	s := serve(t)
 	for name, a := range always() {

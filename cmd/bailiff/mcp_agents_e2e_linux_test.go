@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -10,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 )
 
@@ -110,9 +110,7 @@ func byMCP(t *testing.T, address string, start func(*testing.T, *apptest.Machine
 }
 
 func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
-	if os.Getenv("BAILIFF_TEST_ALL") == "" {
-		t.Skip("takes more than a minute")
-	}
+	backendtest.Reserve(t, "it takes more than a minute")
 	s := apptest.Serve(t)
 	for name, agent := range mcpAgents {
 		t.Run(name, func(t *testing.T) {

@@ -87,9 +87,7 @@ func (f *forge) git(t *testing.T, args ...string) string {
 
 // Claude Code mends a project of each language, tests it, commits and pushes, with a token that its commands never see.
 func TestProjectsAreTestedCommittedAndPushedByARealAgent(t *testing.T) {
-	if os.Getenv("BAILIFF_TEST_ALL") == "" {
-		t.Skip("it compiles in five languages: set BAILIFF_TEST_ALL")
-	}
+	backendtest.Reserve(t, "it compiles in five languages")
 	t.Parallel()
 	w, f := newWorker(t), serveForge(t)
 	w.has(t, "claude", "@anthropic-ai/claude-code/bin/claude.exe")

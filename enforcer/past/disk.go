@@ -62,7 +62,7 @@ func (s *Store) load(of name) *state {
 	if s.config.Dir == "" {
 		return st
 	}
-	text, err := readFile(s.file(of))
+	text, err := records.Read(s.file(of), maxFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return st
 	}
@@ -100,19 +100,6 @@ func decode(text []byte, l *line) error {
 		err = errors.New("a line says nothing")
 	}
 	return err
-}
-
-func readFile(path string) ([]byte, error) {
-	info, err := os.Lstat(path)
-	switch {
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it is no regular file")
-	case info.Size() > maxFile:
-		return nil, errors.New("it is too large")
-	}
-	return os.ReadFile(path) //nolint:gosec // of the state folder
 }
 
 // append writes down what a request did.

@@ -5,7 +5,7 @@
 // the first one now and then. Of the sessions used last the facts are in memory, the others are read when they are asked for.
 //
 // Promised: what one request did is known to the next, also after the sidecar was killed. The facts are bounded (the max… numbers
-// below), the oldest make room; whatever is missing, for a bound or for damage, makes the history incomplete and is never a fault of
+// below), the oldest make room; a fact that is missing, for a bound or for damage, makes the history incomplete and is never a fault of
 // a request. Damage is told to the log and counted. Ending a session forgets its facts, not those of its user; a user's go at
 // midnight (UTC). A file is known by its content, so that a copy or another name changes nothing, and by its path besides.
 //

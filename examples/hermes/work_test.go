@@ -185,9 +185,7 @@ func TestABackgroundProcessIsHermesToo(t *testing.T) {
 }
 
 func TestHermesWaitsForACommandThatTakesLongerThanAMinute(t *testing.T) {
-	if os.Getenv("BAILIFF_TEST_ALL") == "" {
-		t.Skip("takes more than a minute")
-	}
+	backendtest.Reserve(t, "it takes more than a minute")
 	h := start(t, plugin(t), "", serve(t).Agent)
 	const command = "for i in $(seq 65); do echo $i; sleep 1; done; hostname; echo to the end"
 	if r := h.call(t, "terminal", args{"command": command}, nil); !strings.HasSuffix(r.text("output"), "65\nsandbox\nto the end\n") {

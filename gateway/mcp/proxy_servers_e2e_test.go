@@ -11,6 +11,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/tests/apptest"
 	"github.com/bailiff-dev/bailiff/policies"
 )
@@ -65,9 +66,7 @@ func installServers(t *testing.T) (folder string) {
 }
 
 func TestTheShippedRowsAreTheToolsOfTheServersOfNPM(t *testing.T) {
-	if os.Getenv("BAILIFF_TEST_ALL") == "" {
-		t.Skip("it installs three servers from npm: set BAILIFF_TEST_ALL")
-	}
+	backendtest.Reserve(t, "it installs three servers from npm")
 	folder := installServers(t)
 	const cli = "      cli: {isolation: optional,"
 	mounts := " mounts: {bubblewrap: [{source: " + folder + ", target: /srv/example, read_only: true}]},"

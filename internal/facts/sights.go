@@ -111,7 +111,7 @@ func (s *seer) hold(call Call, place string) {
 	}
 }
 
-// doesHarm says that programs of a kind may do harm whatever their content is.
+// doesHarm says that programs of a kind may do harm with any content.
 func doesHarm(kind index.Kind) bool { return kind == index.Administers || kind == index.ScansOrAttacks }
 
 // takesCode says that words of a call may be commands or code for its program.

@@ -173,7 +173,7 @@ func TestCallsThatAreNoneOfSlacksKinds(t *testing.T) {
 
 func TestAPlaceThatIsTakenIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", porttest.Address(t)) // which nobody else takes once this one is closed
+	listener, err := net.Listen("tcp", porttest.Address(t)) // which no other program takes once this one is closed
 	if err != nil {
 		t.Fatal(err)
 	}

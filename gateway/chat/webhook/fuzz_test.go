@@ -96,7 +96,7 @@ func TestWithoutASecretNothingIsTaken(t *testing.T) {
 
 func TestAListenerThatCannotOpenYetIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", porttest.Address(t)) // which nobody else takes once this one is closed
+	taken, err := net.Listen("tcp", porttest.Address(t)) // which no other program takes once this one is closed
 	if err != nil {
 		t.Fatal(err)
 	}

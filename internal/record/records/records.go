@@ -157,17 +157,27 @@ func (s *Store[T]) entry(key string) (entry T, ok bool, err error) {
 	return entry, false, nil
 }
 
-// read reads one entry strictly.
-func (s *Store[T]) read(key string) (entry T, err error) {
-	file, err := os.OpenFile(s.path(key), os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0) // what is no file may not be waited for
+// Read is the text of a regular file of the state folder, of so many bytes at most. No link is followed, and no pipe waited for.
+func Read(path string, most int64) ([]byte, error) {
+	file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0) //nolint:gosec // of the state folder
 	if err != nil {
-		return entry, err
+		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	if what, err := file.Stat(); err != nil || !what.Mode().IsRegular() {
-		return entry, errors.Join(errors.New("it is no regular file"), err)
+	switch info, err := file.Stat(); {
+	case err != nil:
+		return nil, err
+	case !info.Mode().IsRegular():
+		return nil, errors.New("it is no regular file")
+	case info.Size() > most:
+		return nil, errors.New("it is too large")
 	}
-	text, err := io.ReadAll(io.LimitReader(file, maxEntry))
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
+// read reads one entry strictly.
+func (s *Store[T]) read(key string) (entry T, err error) {
+	text, err := Read(s.path(key), maxEntry)
 	if err != nil {
 		return entry, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/recent"
 )
 
-// What is held at most, whatever the log holds.
+// What is held at most, however long the log is.
 const (
 	maxNames     = 5_000
 	maxExamples  = 3

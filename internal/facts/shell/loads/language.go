@@ -60,7 +60,7 @@ func asksOnly(lang string, args *call.Arguments) bool {
 		len(args.All) == 1 && args.Has("-V", "-v", "-h")
 }
 
-// readsOn says that an interpreter takes its standard input for more of its program, whatever it was given before.
+// readsOn says that an interpreter takes its standard input for more of its program, beside a program that it was given.
 func (ld *Loader) readsOn(name string, args *call.Arguments) bool {
 	p := ld.About(name).Described
 	return p.Input == programs.ItsProgram && call.TakesInput(p, args)
