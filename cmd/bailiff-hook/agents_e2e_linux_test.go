@@ -450,8 +450,7 @@ func TestWhatIsTypedIntoACommandOfCodexReachesNothing(t *testing.T) {
 // To an agent each of them is a refusal of bailiff-hook's, which its own tests want in front of all of them: an agent meets
 // one of the two sorts in every run, one that gives no answer or a wrong one, and the rest in "make clients-test".
 func TestInFrontOfABrokenSidecarNoRealAgentRunsAnything(t *testing.T) {
-	meets := map[string]string{"Claude Code": "takes the request and never answers",
-		"Codex": "streams a result with an outcome that is not known"}
+	meets := map[string]string{"Claude Code": apptest.Silent, "Codex": apptest.UnknownOutcome}
 	for name, a := range soon() {
 		few := slices.DeleteFunc(apptest.BrokenSidecars(), func(broken apptest.BrokenSidecar) bool {
 			return os.Getenv("BAILIFF_TEST_ALL") == "" && broken.Name != meets[name]

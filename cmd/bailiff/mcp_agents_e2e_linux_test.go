@@ -82,7 +82,7 @@ func TestBehindMCPNoBrokenSidecarRunsAnything(t *testing.T) {
 	t.Parallel()
 	// "bailiff mcp" itself stands in front of all of them, in its own tests.
 	two := slices.DeleteFunc(apptest.BrokenSidecars(), func(w apptest.BrokenSidecar) bool {
-		return w.Name != "is not there" && w.Name != "takes the request and never answers"
+		return w.Name != apptest.Absent && w.Name != apptest.Silent
 	})
 	if len(two) != 2 {
 		t.Fatalf("there are %d of the two broken sidecars", len(two))

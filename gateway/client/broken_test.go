@@ -52,7 +52,7 @@ var (
 func stalling(t *testing.T) string {
 	t.Helper()
 	for _, broken := range apptest.BrokenSidecars() {
-		if broken.Name == "takes the request and never answers" {
+		if broken.Name == apptest.Silent {
 			return broken.Open(t, "unix")
 		}
 	}

@@ -322,7 +322,7 @@ func patience(name string) float64 {
 // brokenClass is the class of the fault that a broken sidecar is.
 func brokenClass(name, call string) string {
 	switch {
-	case name == "is not there", name == "was killed and left its address":
+	case name == apptest.Absent, name == "was killed and left its address":
 		return "Unreachable"
 	case call == "execute":
 		return "Uncertain"
@@ -385,7 +385,7 @@ func torrent(t *testing.T, kind string) (address string) {
 func TestThePythonClientGivesUpASidecarThatStaysSilentAndNoOther(t *testing.T) {
 	ask := pythonAsker(t)
 	for _, broken := range apptest.BrokenSidecars() {
-		if broken.Name == "takes the request and never answers" || broken.Name == "drips a stream" {
+		if broken.Name == apptest.Silent || broken.Name == "drips a stream" {
 			t.Run(broken.Name, func(t *testing.T) {
 				if got := ask(asking{Address: broken.Open(t, "unix"), Seconds: 600, Patience: 0.1, Call: "execute",
 					Request: hello}); got.Class != "Uncertain" {

@@ -28,15 +28,22 @@ func (w BrokenSidecar) Open(tb testing.TB, network string) (address string) {
 	return w.open(tb, network)
 }
 
+// Names of some, for tests that want few of them.
+const (
+	Absent         = "is not there"
+	Silent         = "takes the request and never answers"
+	UnknownOutcome = "streams a result with an outcome that is not known"
+)
+
 // BrokenSidecars are all of them. A client that asks one must say that it failed, within
 // the time that it gives itself, and nothing may run.
 func BrokenSidecars() []BrokenSidecar {
 	return []BrokenSidecar{
-		{"is not there", absent},
+		{Absent, absent},
 		{"was killed and left its address", left},
 		{"hangs up at once", answers(func(net.Conn) {})},
 		{"is killed when it has read the request", answers(func(c net.Conn) { read(c) })},
-		{"takes the request and never answers", answers(func(c net.Conn) { read(c); stall(c) })},
+		{Silent, answers(func(c net.Conn) { read(c); stall(c) })},
 		{"stalls in the head of its answer", answers(func(c net.Conn) { read(c); say(c, "HTTP/1.1 200 OK\r\nContent-"); stall(c) })},
 		{"is killed in the middle of its answer",
 			answers(func(c net.Conn) { read(c); say(c, head(500)+`{"decision_id": "d1", "decision": {"outcome": "allow",`) })},
@@ -55,7 +62,7 @@ func BrokenSidecars() []BrokenSidecar {
 		{"answers null", page(http.StatusOK, "null")},
 		{"answers a list", page(http.StatusOK, `[{"outcome": "allow"}]`)},
 		{"answers half of an object", page(http.StatusOK, `{"decision_id": "d1", "decision": {"outcome": "allow"`)},
-		{"answers a word that nobody knows", page(http.StatusOK,
+		{"answers a word that is not known", page(http.StatusOK,
 			`{"decision_id": "d1", "decision": {"outcome": "permit", "denials": []}, "status": "fine", "exit_code": 0, "output": ""}`)},
 		{"answers that it has no opinion", page(http.StatusOK, `{"decision_id": "d1", "result": {"decision": "not-applicable"}}`)},
 		{"answers with the wrong types", page(http.StatusOK,
@@ -63,8 +70,8 @@ func BrokenSidecars() []BrokenSidecar {
 		{"streams no result", streams("event: decision\ndata: " + decided)},
 		{"streams an empty result", streams("event: result\ndata: {}")},
 		{"streams half of a result", streams("event: result\ndata: " + `{"request_id": "r1", "status": "completed"`)},
-		{"streams a result that nobody knows", streams("event: result\ndata: " + strings.Replace(ended, `"completed"`, `"fine"`, 1))},
-		{"streams a result with an outcome that nobody knows",
+		{"streams a result that is not known", streams("event: result\ndata: " + strings.Replace(ended, `"completed"`, `"fine"`, 1))},
+		{UnknownOutcome,
 			streams("event: result\ndata: " + strings.Replace(ended, `"allow"`, `"permit"`, 1))},
 		{"streams a result with the wrong types",
 			streams("event: result\ndata: " + strings.Replace(ended, `"exit_code": 0`, `"exit_code": "0"`, 1))},
