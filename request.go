@@ -189,6 +189,8 @@ type Circumstances struct {
 	Contents []Content
 	// Ground is what was found of the paths that the text names.
 	Ground Ground
+	// Scripts are those that ran before in the interpreter where the request's script is to run, the first one first.
+	Scripts []string
 	// History is what the session did before; nil where there is none to tell.
 	History *SessionHistory
 	Time    time.Time

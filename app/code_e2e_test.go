@@ -70,3 +70,27 @@ func TestScriptsKeepTheirVariablesAndCallTools(t *testing.T) {
 		})
 	}
 }
+
+func TestAScriptIsJudgedTogetherWithThoseBeforeIt(t *testing.T) {
+	t.Parallel()
+	s := startSidecar(t, isolated["bubblewrap"])
+	agent := s.client(t)
+	for _, step := range []struct {
+		code   string
+		reset  bool
+		status bailiff.Status
+	}{
+		{"import shutil\ntree = '/'", false, bailiff.Completed},
+		{"print(1)", false, bailiff.Completed},
+		{"shutil.rmtree(tree)", false, bailiff.Refused},
+		{"print(tree)", false, bailiff.Completed},
+		{"shutil.rmtree(tree)", true, bailiff.Completed}, // there is no such name
+		{"shutil.rmtree(tree)", false, bailiff.Completed},
+	} {
+		req := script(step.code)
+		req.Args.Reset = step.reset
+		if a := ask(t, agent, req); a.Status != step.status || step.code == "shutil.rmtree(tree)" && a.ExitCode == 0 {
+			t.Errorf("%q is answered %+v, want %s", step.code, a, step.status)
+		}
+	}
+}

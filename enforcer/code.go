@@ -3,6 +3,8 @@ package enforcer
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/bailiff-dev/bailiff"
@@ -26,7 +28,8 @@ func (e *Enforcer) runCode(ctx context.Context, g grant) (answered answer) {
 	}
 	defer func() { way.end(&answered) }()
 	run, err := h.Kernel(ctx, lease.KernelTerms{Env: way.variables(environment(g.Decision.Env.Set, g.env)), Constants: g.Decision.Env.Set,
-		Private: len(g.env) > 0, Vouched: g.vouched, Reset: g.located.Args.Reset, Way: way.Way})
+		Private: len(g.env) > 0, Vouched: g.vouched, Reset: g.located.Args.Reset, Way: way.Way,
+		Text: g.located.Args.Code, Review: func(ctx context.Context) error { return e.review(ctx, g) }})
 	if err != nil {
 		return e.broken(ctx, g, a, err)
 	}
@@ -47,6 +50,21 @@ func (e *Enforcer) runCode(ctx context.Context, g grant) (answered answer) {
 	a.noteNetwork(g)
 	return a
 }
+
+// review judges a script once more when its turn comes: others may have run meanwhile in its interpreter, and left names there.
+func (e *Enforcer) review(ctx context.Context, g grant) error {
+	d := e.decide(ctx, g.located, found{contents: g.contents, ground: g.ground}).Decision
+	if d.Outcome == bailiff.Allow || g.Decision.Outcome != bailiff.Allow {
+		return nil
+	}
+	var rules []string
+	for _, reason := range d.Reasons() {
+		rules = append(rules, reason.Rule)
+	}
+	return fmt.Errorf("%w: %s", errOvertaken, strings.Join(rules, ", "))
+}
+
+var errOvertaken = errors.New("other scripts that ran in its interpreter meanwhile make it another one; send it again")
 
 func scriptOf(g grant, out *output.Output, tools []string) kernel.Script {
 	s := kernel.Script{Code: g.located.Args.Code, Workdir: g.located.Args.Workdir, Tools: tools, UserSite: len(g.env) == 0,

@@ -390,3 +390,43 @@ func TestAFolderThatAScriptMakesUpIsNotKept(t *testing.T) {
 		wantRun(t, b, code("forge"))
 	}
 }
+
+func TestAScriptIsJudgedByWhatRanBeforeInItsInterpreter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, asScripts)
+		b.judge.after = map[string]bailiff.Decision{"f = rm": allow(func(d *bailiff.Decision) { d.Outcome = bailiff.Deny })}
+		run := func(text string) bailiff.Answer { return b.Execute(t.Context(), code(text), nil) }
+		wantStatus := func(of string, a bailiff.Answer, want bailiff.Status) {
+			t.Helper()
+			if a.Status != want {
+				t.Errorf("%s is answered %+v, want %s", of, a, want)
+			}
+		}
+		wantStatus("a script before", run("f()"), bailiff.Completed)
+		wantStatus("what gives the name", run("f = rm"), bailiff.Completed)
+		wantStatus("a script after", run("f()"), bailiff.Refused)
+		reset := code("f()")
+		reset.Args.Reset = true
+		wantStatus("a script that starts afresh", b.Execute(t.Context(), reset, nil), bailiff.Completed)
+		wantStatus("a script after that", run("f()"), bailiff.Completed)
+
+		stop := make(chan bailiff.Answer)
+		slow := code("sleep")
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { stop <- b.Execute(ctx, slow, nil) }()
+		synctest.Wait()
+		answers := make(chan bailiff.Answer, 2)
+		for _, text := range []string{"f = rm", "f()"} {
+			go func() { answers <- run(text) }()
+			synctest.Wait() // it was judged, and waits for its turn
+		}
+		cancel()
+		<-stop
+		wantStatus("what gives the name meanwhile", <-answers, bailiff.Completed)
+		late := <-answers
+		if wantStatus("a script that was judged before", late, bailiff.Failed); !strings.Contains(late.Message, "send it again") {
+			t.Errorf("its message is %q", late.Message)
+		}
+	})
+}

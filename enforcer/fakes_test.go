@@ -25,6 +25,7 @@ type judge struct {
 	mu       sync.Mutex
 	decision bailiff.Decision
 	inFolder map[string]bailiff.Decision // in place of decision
+	after    map[string]bailiff.Decision // in place of decision, where such a script ran before in its interpreter
 	files    []string
 	plain    bool
 	saw      []bailiff.File // those of the last judgement
@@ -39,6 +40,11 @@ func (j *judge) Decide(_ context.Context, req bailiff.Request, at bailiff.Circum
 	decision := j.decision
 	if d, ok := j.inFolder[req.Args.Workdir]; ok {
 		decision = d
+	}
+	for _, text := range at.Scripts {
+		if d, ok := j.after[text]; ok {
+			decision = d
+		}
 	}
 	return bailiff.Judgement{Decision: decision, Files: j.files, Plain: j.plain}
 }

@@ -238,6 +238,13 @@ func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, by found) ba
 		at.Backends[by.undo] = undoable
 	}
 	j := e.config.Decider.Decide(ctx, req, at)
+	if j.Decision.Outcome == bailiff.Allow {
+		if at.Scripts = e.leases.Scripts(req, j.Decision.Backend.Name); len(at.Scripts) > 0 {
+			if after := e.config.Decider.Decide(ctx, req, at); after.Decision.Outcome != bailiff.Allow {
+				j = after // by what the script's names hold
+			}
+		}
+	}
 	j.Decision = e.floor(req, j.Decision)
 	return j
 }

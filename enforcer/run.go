@@ -116,6 +116,8 @@ func (e *Enforcer) broken(ctx context.Context, g grant, a answer, err error) ans
 	case errors.Is(err, lease.ErrElsewhere):
 		a.Status, a.Code = bailiff.Unavailable, bailiff.CodeHome
 		a.Message = bailiff.Sentence(err.Error())
+	case errors.Is(err, errOvertaken):
+		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
 	case errors.Is(err, backends.ErrUnfit):
 		a.Status, a.Code = bailiff.Failed, bailiff.CodeCommand
 		req := g.located

@@ -20,6 +20,9 @@ type KernelTerms struct {
 	Private, Vouched bool
 	// Reset begins without the variables of earlier scripts.
 	Reset bool
+	// Text is the script. Review says whether it may still run after those that ran before it in the interpreter.
+	Text   string
+	Review func(ctx context.Context) error
 	// Way is the script's way out, as Env tells of it; nil where it has none.
 	Way *Way
 }
@@ -92,14 +95,19 @@ func (h *Hold) sessionKernel(ctx context.Context, t KernelTerms) (KernelRun, err
 		return KernelRun{}, err
 	}
 	why, err := h.prepare(ctx, s, t)
+	if err == nil && len(s.ran.texts()) > 0 {
+		err = t.Review(ctx)
+	}
 	if err != nil {
 		s.turn.Pass()
 		return KernelRun{}, err
 	}
+	s.ran.add(t.Text)
 	run := KernelRun{hold: h, kernel: s.kernel, leave: func(ended bool) {
 		if ended {
 			h.endKernel(ctx, s.kernel)
 			s.kernel = nil
+			s.ran.forget()
 		} else {
 			h.lease.startKernelTimer(s)
 		}

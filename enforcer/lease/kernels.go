@@ -53,6 +53,8 @@ type kernelSlot struct {
 	label     uint32 // by which it dials its way out
 	used      time.Time
 	idle      *time.Timer
+
+	ran scripts
 }
 
 // slotOf is the slot of a key.
@@ -98,6 +100,7 @@ func (s *kernelSlot) clear(ctx context.Context) (err error) {
 		err = s.kernel.End(ctx)
 	}
 	s.kernel = nil
+	s.ran.forget()
 	if s.idle != nil {
 		s.idle.Stop()
 	}

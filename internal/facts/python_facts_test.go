@@ -220,3 +220,37 @@ func BenchmarkPython(b *testing.B) {
 		})
 	}
 }
+
+func TestAProgramDoesWhatNamesOfEarlierOnesHold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		earlier []string
+		source  string
+		calls   string // that it starts
+		reads   string
+	}{
+		"a function":            {[]string{"import os\nf = os.system"}, "f('rm -rf /')", "rm -rf /", ""},
+		"a text":                {[]string{"c = 'rm -rf '", "c = c + '/'"}, "import os\nos.system(c)", "rm -rf /", ""},
+		"a function of its own": {[]string{"import os\ndef f(p):\n  os.system('rm -rf ' + p)"}, "f('/')", "rm -rf /", ""},
+		"a built-in name":       {[]string{"import os\nprint = os.system"}, "print('rm -rf /')", "rm -rf /", ""},
+		"an attribute": {[]string{"import os, types\nn = types.SimpleNamespace()", "n.f = os.system"}, "n.f('rm -rf /')",
+			"rm -rf /", ""},
+		"a file":                 {[]string{"open('a.sh', 'w').write('rm -rf /')"}, "import os\nos.system('sh a.sh')", "rm -rf / sh a.sh", ""},
+		"a text that is read":    {[]string{"p = '/etc/shadow'"}, "print(open(p).read())", "", "/etc/shadow"},
+		"a name that is another": {[]string{"import os\nf = os.system\nf = print"}, "f('rm -rf /')", "", ""},
+		"no program":             {[]string{"f = ("}, "print(1)", "", ""},
+	} {
+		at := homePlace
+		at.Earlier = &c.earlier
+		got := Python(c.source, at)
+		var calls []string
+		if got.Command != nil {
+			for _, call := range got.Command.Calls {
+				calls = append(calls, strings.Join(call.Argv, " "))
+			}
+		}
+		if slices.Sort(calls); strings.Join(calls, " ") != c.calls || strings.Join(got.Reads, " ") != c.reads || !got.Parsed {
+			t.Errorf("%s: it starts %q and reads %q, want %q and %q", name, calls, got.Reads, c.calls, c.reads)
+		}
+	}
+}

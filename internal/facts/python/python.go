@@ -41,7 +41,11 @@ func Read(source string, at value.Place, shell func(text string, at value.Place)
 		return c
 	}
 	w := newWalk(at, shell)
-	w.program(program.Body)
+	body := program.Body
+	if at.Earlier != nil && at.Level == 0 {
+		body = slices.Concat(syntax.Statements(*at.Earlier), body)
+	}
+	w.program(body)
 	return w.facts(program.Literals(maxStrings, maxText))
 }
 

@@ -25,6 +25,9 @@ type Place struct {
 	Within *[]string
 	// Fresh says that a Python program has an interpreter of its own, which has run nothing before.
 	Fresh bool
+	// Earlier are the programs that ran before in the interpreter of a Python program, whose names it finds; nil if none did. All of
+	// them are read as one program.
+	Earlier *[]string
 	// Settled says that the text is a part of a file that is not recent.
 	Settled bool
 }

@@ -55,6 +55,9 @@ func read(req bailiff.Request, at bailiff.Circumstances, place facts.Place) Read
 	switch req.Tool {
 	case bailiff.ExecuteCode:
 		place.Fresh = hasOwnInterpreter(req, at)
+		if len(at.Scripts) > 0 {
+			place.Earlier = &at.Scripts
+		}
 		code := facts.Python(req.Args.Code, place)
 		code.Complete = code.Complete && !at.Ground.Unseen
 		return Reading{Code: &code, ground: ground}

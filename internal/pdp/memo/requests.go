@@ -86,6 +86,7 @@ func (m *Requests) Key(req bailiff.Request, at bailiff.Circumstances) string {
 	k.files(at.Files)
 	k.contents(at.Contents)
 	k.ground(at.Ground)
+	k.list(at.Scripts)
 	k.text(m.history.Key(at.History))
 	if k.Len() > largestJudgement {
 		return ""

@@ -27,6 +27,16 @@ func Parse(source string) (Program, error) {
 	return Program{Body: body, tokens: tokens}, err
 }
 
+// Statements are those of several programs, one after the other. A program that no interpreter would take has none.
+func Statements(sources []string) (all []*Statement) {
+	for _, source := range sources {
+		if p, err := Parse(source); err == nil && ReadsAsItStands(source) {
+			all = append(all, p.Body...)
+		}
+	}
+	return all
+}
+
 // Literals are the first string literals of a program, in their order: at most so many,
 // and so many bytes of each.
 func (p Program) Literals(most, size int) []string { return literals(p.tokens, []string{}, most, size) }
