@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
 	"regexp"
 	"slices"
@@ -80,15 +81,17 @@ func TestRealAgentsRunCommandsByMCPInTheSandbox(t *testing.T) {
 
 func TestBehindMCPNoBrokenSidecarRunsAnything(t *testing.T) {
 	t.Parallel()
-	// "bailiff mcp" itself stands in front of all of them, in its own tests.
-	two := slices.DeleteFunc(apptest.BrokenSidecars(), func(w apptest.BrokenSidecar) bool {
-		return w.Name != apptest.Absent && w.Name != apptest.Silent
-	})
-	if len(two) != 2 {
-		t.Fatalf("there are %d of the two broken sidecars", len(two))
-	}
+	// "bailiff mcp" itself stands in front of all of them, in its own tests: an agent meets one in every run.
+	meets := map[string]string{"Claude Code": apptest.Absent, "Codex": apptest.Silent, "opencode": apptest.Silent}
 	for name, agent := range mcpAgents {
-		for _, broken := range two {
+		few := slices.DeleteFunc(apptest.BrokenSidecars(), func(w apptest.BrokenSidecar) bool {
+			isMet := w.Name == meets[name] || os.Getenv("BAILIFF_TEST_ALL") != "" && (w.Name == apptest.Absent || w.Name == apptest.Silent)
+			return !isMet
+		})
+		if len(few) == 0 {
+			t.Fatalf("%s meets no broken sidecar", name)
+		}
+		for _, broken := range few {
 			t.Run(name+" and one that "+broken.Name, func(t *testing.T) {
 				mark := apptest.Mark(t)
 				told := byMCP(t, broken.Open(t, "unix"), agent.start, apptest.Call{Tool: agent.tool, Args: marking(mark)})
@@ -127,6 +130,9 @@ func TestRealAgentsWaitForCommandsThatTakeLongerThanAMinute(t *testing.T) {
 // Where nobody sits at them, agents decline the page of an approval by themselves.
 func TestRealAgentsWaitForApproversWhereTheConsoleHasAPage(t *testing.T) {
 	for name, agent := range mcpAgents {
+		if name == "opencode" && os.Getenv("BAILIFF_TEST_ALL") == "" {
+			continue // it starts slowly, and waits as it does for any command
+		}
 		t.Run(name, func(t *testing.T) {
 			s := apptest.Serve(t, `operator: {listen: "<operator>", console: "127.0.0.1:0", allow_same_user: true}`,
 				apptest.WithRules(t, apptest.AskedAbout))
