@@ -191,7 +191,9 @@ type Circumstances struct {
 	Ground Ground
 	// History is what the session did before; nil where there is none to tell.
 	History *SessionHistory
-	Time    time.Time
+	// Requester is the person who asks.
+	Requester Requester
+	Time      time.Time
 }
 
 // BackendState is what is known of a configured backend when a request is judged.

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -160,9 +161,9 @@ func messages(list []bailiff.Reason) string {
 }
 
 func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) []string {
-	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.decisions.Warnings(), a.exporters.service.Warnings(),
+	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.personal.Warnings(), a.decisions.Warnings(), a.exporters.service.Warnings(),
 		a.exporters.syslog.Warnings())
-	if err := a.variables.Err(); err != nil {
+	if err := errors.Join(a.variables.Err(), a.personal.Err()); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
 	}
 	if err := a.decisions.Err(); err != nil {

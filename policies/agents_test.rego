@@ -25,6 +25,7 @@ _judged(verdict, depth, rows) := _word_of(told) if {
 		with input as _at_depth(_list, depth)
 		with data.bailiff.tables.agents as rows
 		with data.bailiff.tables.jobs as {}
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.verdicts as {"house.finds": {"host": verdict, "sandbox": verdict}}
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes

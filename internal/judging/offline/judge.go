@@ -8,6 +8,7 @@ package offline
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer"
@@ -47,12 +48,16 @@ func Over(ctx context.Context, cfg *config.Config, policies *pdp.PDP) (*Judge, e
 	if err != nil {
 		return nil, err
 	}
+	known, err := openPeople(cfg)
+	if err != nil {
+		return nil, err
+	}
 	before := bailiff.SessionHistory{Complete: true, SessionFacts: &bailiff.SessionFacts{}}
 	counts := metrics.New(metrics.NewRegistry(), metrics.Config{})
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts,
 		Sandboxes: counts, Readiness: counts,
 		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{},
-		Projects: blank[ledger.Project]{}, History: past.Fixed(&before),
+		Projects: blank[ledger.Project]{}, History: past.Fixed(&before), People: known,
 		Backends: plannedBackends(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
 	if err != nil {
 		return nil, err
@@ -67,6 +72,9 @@ const caller = "decide"
 // Decide decides about a request.
 func (j *Judge) Decide(ctx context.Context, req bailiff.Request) bailiff.Decision {
 	req.Caller = caller
+	if req.Peer == "" {
+		req.Peer = bailiff.Credential(uint32(os.Getuid())) //nolint:gosec // a uid fits
+	}
 	return j.enforcer.Decide(ctx, req).Decision
 }
 

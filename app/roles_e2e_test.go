@@ -1,0 +1,79 @@
+package app
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/bailiff-dev/bailiff"
+)
+
+// aGuest has ana, whose user the tests run as, be a guest, who may not use the host and gets no variable.
+const aGuest = "roles: {guest: {people: [ana], backends: [bubblewrap], env: []}}"
+
+func TestAGuestDoesNotUseTheHostAndGetsNoVariable(t *testing.T) {
+	t.Parallel()
+	_, policies := shippedWith(t, "roles: {}", aGuest)
+	o := startOffice(t, openDir(t), onePerson(t, policies, onTheHost(t), "env: {sources: [\"file:"+variables(t, "TZ=Pacific/Apia")+"\"]}"))
+	onHost := atTerminal("s", "true")
+	if a := ask(t, o.agent, onHost); a.Status != bailiff.Refused || !denies(a.Decision, "role.backend") {
+		t.Errorf("on the host: %s %v", a.Status, a.Decision.Denials)
+	}
+	anywhere := atTerminal("s", "printf '%s' \"zone $TZ\"")
+	anywhere.Backend, anywhere.Env = "", []string{"TZ"}
+	a := ask(t, o.agent, anywhere)
+	if a.Status != bailiff.Completed || a.Backend != "bubblewrap" || a.Output != "zone " {
+		t.Errorf("in a sandbox: %s on %s: %q %s", a.Status, a.Backend, a.Output, a.Message)
+	}
+	if held := a.Decision.Env.Withheld; len(held) != 1 || held[0] != (bailiff.Withheld{Name: "TZ", Rule: "env.role"}) {
+		t.Errorf("withheld are %v", held)
+	}
+}
+
+func denies(d bailiff.Decision, rule string) bool {
+	for _, r := range d.Denials {
+		if r.Rule == rule {
+			return true
+		}
+	}
+	return false
+}
+
+// variables writes a file of variables.
+func variables(t *testing.T, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(openDir(t), "variables.env")
+	must(t, os.WriteFile(path, []byte(text+"\n"), 0o600))
+	return path
+}
+
+func TestAVariableOfEachPersonIsThatPersonsAndNoOneElses(t *testing.T) {
+	t.Parallel()
+	_, policies := shippedWith(t, "      TZ:\n", "      WHOSE_TOKEN:\n        - {platforms: [\"*\"], from_user: true}\n      TZ:\n")
+	of := fmt.Sprintf("people: [{name: ana, uids: [%d]}]\n", os.Getuid())
+	people := fmt.Sprintf(`people:
+  - {name: ana, uids: [%d], telegram: ["42"], env: ["file:%s"]}
+  - {name: ben, telegram: ["43"], env: ["file:%s"]}
+  - {name: carl, telegram: ["44"]}
+`, os.Getuid(), variables(t, "WHOSE_TOKEN=value-of-ana"), variables(t, "WHOSE_TOKEN=value-of-ben"))
+	text := strings.Replace(onePerson(t, policies, onTheHost(t),
+		"env: {sources: [\"file:"+variables(t, "WHOSE_TOKEN=value-of-all")+"\"]}"), of, people, 1)
+	o := startOffice(t, openDir(t), text)
+	expect := func(user, want string) {
+		t.Helper()
+		req := atTerminal("group", `case "$WHOSE_TOKEN" in value-of-*) printf %s "${WHOSE_TOKEN#value-of-}";; *) printf none;; esac`)
+		req.Backend, req.Env = "", []string{"WHOSE_TOKEN"}
+		req.Session.Platform, req.Session.ChatType, req.Session.UserID = "telegram", "group", user
+		a := ask(t, o.agent, req)
+		if a.Status != bailiff.Completed || a.Output != want {
+			t.Errorf("user %s: %s %q, want %q: %s", user, a.Status, a.Output, want, a.Message)
+		}
+	}
+	expect("42", "ana")
+	expect("43", "ben")
+	expect("44", "none")
+	expect("99", "none")
+	expect("42", "ana")
+}
