@@ -31,6 +31,7 @@ type Judge struct {
 	egress    config.Egress
 	// before is what sessions did before a request.
 	before *bailiff.SessionHistory
+	logins *logins
 }
 
 // Open opens the policies and variables of the configuration. Every configured backend counts as ready.
@@ -48,7 +49,8 @@ func Over(ctx context.Context, cfg *config.Config, policies *pdp.PDP) (*Judge, e
 	if err != nil {
 		return nil, err
 	}
-	known, err := openPeople(cfg)
+	known := &logins{}
+	asking, err := openPeople(cfg, known)
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +59,13 @@ func Over(ctx context.Context, cfg *config.Config, policies *pdp.PDP) (*Judge, e
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts,
 		Sandboxes: counts, Readiness: counts,
 		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{},
-		Projects: blank[ledger.Project]{}, History: past.Fixed(&before), People: known,
+		Projects: blank[ledger.Project]{}, History: past.Fixed(&before), People: asking,
 		Backends: plannedBackends(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
 	if err != nil {
 		return nil, err
 	}
 	e.Probe(ctx)
-	return &Judge{policies, variables, e, cfg.Backends, cfg.Egress, &before}, nil
+	return &Judge{policies, variables, e, cfg.Backends, cfg.Egress, &before, known}, nil
 }
 
 // caller is the caller of a request where there is no listener.

@@ -71,3 +71,61 @@ func inOneRow(rows map[string]any, at keys, tell reporter) {
 		}
 	}
 }
+
+// People are those of the configuration: the accounts of each, as PLATFORM/ID.
+type People struct {
+	Accounts map[string][]string
+	// Groups are those that there can be; nil means that others than the configuration's can be.
+	Groups []string
+}
+
+// CheckRoles lists what is wrong in the table of roles by who there is: names of nobody, and people of whom two rows speak, one by the
+// person and one by an account.
+func CheckRoles(all any, known People) (faults []Fault) {
+	rows := object(all, "roles")
+	tell := func(wrong string, at ...string) {
+		faults = append(faults, Fault{append([]string{"roles"}, at...), wrong})
+	}
+	names := slices.Sorted(maps.Keys(known.Accounts))
+	roles, owners := map[string]string{}, map[string]string{}
+	each := func(kind string, told func(role, name string, at string)) {
+		for _, role := range slices.Sorted(maps.Keys(rows)) {
+			list, _ := object(rows[role])[kind].([]any)
+			for n, name := range list {
+				told(role, fmt.Sprint(name), fmt.Sprint(n))
+			}
+		}
+	}
+	each("people", func(role, name, at string) {
+		roles[name] = role
+		if _, is := known.Accounts[name]; !is {
+			tell(stranger(name, "person", names), role, "people", at)
+		}
+	})
+	for name, accounts := range known.Accounts {
+		for _, account := range accounts {
+			owners[account] = name
+		}
+	}
+	each("users", func(role, account, at string) {
+		owner := owners[account]
+		if other := roles[owner]; owner != "" && other != "" && other != role {
+			tell(fmt.Sprintf("%s is %s's, who has the role %s already: want one row for each", account, owner, other), role, "users", at)
+		}
+	})
+	each("groups", func(role, group, at string) {
+		if known.Groups != nil && !slices.Contains(known.Groups, group) {
+			tell(stranger(group, "group", known.Groups), role, "groups", at)
+		}
+	})
+	return faults
+}
+
+// stranger says that people in bailiff.yaml do not know a name, and which is meant.
+func stranger(name, kind string, known []string) string {
+	said := fmt.Sprintf("people in bailiff.yaml names no %s %q", kind, name)
+	if meant := spelling.Nearest(name, known, len(name)/2+1); meant != "" {
+		return said + fmt.Sprintf(", nearest is %q", meant)
+	}
+	return said
+}
