@@ -3,8 +3,8 @@ package bailiff
 # METADATA
 # title: Roles of people
 # description: |
-#   Who asks is held to the rows of the table roles that name the person, the account or a group of the person's, and else to those
-#   for others. Each is held to as the rows of agents are, so that the strictest counts, and may keep a platform away besides.
+#   Who asks is held to the rows of the table roles that name the person, the account, a group of the person's or the chat, and else to
+#   those for others. Each is held to as the rows of agents are, so that the strictest counts, and may keep a platform away besides.
 #   Without a row for who asks all is as without the table.
 _role_rows contains data.bailiff.tables.roles[name] if some name, _ in roles_held
 
@@ -23,6 +23,12 @@ _roles_named[name] contains concat(" ", ["user", account]) if {
 	some name, row in data.bailiff.tables.roles
 	account := concat("/", [input.session.platform, input.session.user_id])
 	account in row.users
+}
+
+_roles_named[name] contains concat(" ", ["chat", chat]) if {
+	some name, row in data.bailiff.tables.roles
+	chat := concat("/", [input.session.platform, input.session.chat_id])
+	chat in row.chats
 }
 
 _roles_named[name] contains concat(" ", ["group", group]) if {

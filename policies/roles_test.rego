@@ -41,7 +41,7 @@ _held_by(rows, asked) := held if {
 test_a_role_says_what_gives_it if {
 	rows := {
 		"guest": {"people": ["ben"], "groups": ["guests"]},
-		"member": {"users": ["telegram/43"], "groups": ["team"]},
+		"member": {"users": ["telegram/43"], "groups": ["team"], "chats": ["telegram/-100"]},
 		"rest": {"others": true},
 	}
 	asked := object.union(request("telegram", []), {"session": {"user_id": "43"}})
@@ -53,13 +53,24 @@ test_a_role_says_what_gives_it if {
 	_held_by(rows, object.union(asked, {"session": {"user_id": "99"}, "requester": {"person": "carl", "groups": ["x"]}})) == {
 		"rest": {"others"},
 	}
+	_held_by(rows, object.union(asked, {"session": {"user_id": "99", "chat_id": "-100"}})) == {"member": {"chat telegram/-100"}}
 	_held_by(object.remove(rows, ["rest"]), object.union(asked, {"session": {"user_id": "99"}})) == {}
 }
 
 test_where_several_roles_hold_the_strictest_counts if {
 	rows := {
-		"guest": {"people": ["ben"], "backends": ["docker", "bubblewrap"], "env": ["GITHUB_TOKEN"], "network": {"network": "egress", "egress": ["a", "b"]}},
-		"team": {"groups": ["team"], "backends": ["bubblewrap"], "env": ["TZ"], "network": {"network": "egress", "egress": ["b", "c"]}},
+		"guest": {
+			"people": ["ben"],
+			"backends": ["docker", "bubblewrap"],
+			"env": ["GITHUB_TOKEN"],
+			"network": {"network": "egress", "egress": ["a", "b"]},
+		},
+		"team": {
+			"groups": ["team"],
+			"backends": ["bubblewrap"],
+			"env": ["TZ"],
+			"network": {"network": "egress", "egress": ["b", "c"]},
+		},
 	}
 	opened := {"roles": rows, "network": {"platforms": {"telegram": {"network": "egress", "egress": ["a", "b", "c"]}}}}
 	asked := object.union(wanting(_git_push, ["GITHUB_TOKEN"]), {"requester": {"person": "ben", "groups": ["team"]}})

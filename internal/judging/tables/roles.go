@@ -14,7 +14,8 @@ import (
 func rolesTable(all any, words map[string]bool, known technologies) shape {
 	platforms := slices.Sorted(maps.Keys(object(all, "platforms")))
 	row := heldTo(all, words, known, map[string]shape{
-		"people": list(text), "groups": list(text), "users": list(account(platforms)), "others": truth,
+		"people": list(text), "groups": list(text), "users": list(account(platforms, "user")),
+		"chats": list(account(platforms, "chat")), "others": truth,
 		"platforms": list(platform(platforms)),
 	})
 	rows := entriesOf(row)
@@ -24,8 +25,9 @@ func rolesTable(all any, words map[string]bool, known technologies) shape {
 	}
 }
 
-// account is a user as PLATFORM/ID.
-func account(platforms []string) shape {
+// account is a user or a chat as PLATFORM/ID.
+func account(platforms []string, kind string) shape {
+	want := "a platform and the id of a " + kind + " of its, as in telegram/42"
 	return func(value any, at keys, tell reporter) {
 		if describe(value, describeText("^[^/]+/.+$")) {
 			return
@@ -34,11 +36,11 @@ func account(platforms []string) shape {
 		name, id, _ := strings.Cut(said, "/")
 		switch {
 		case !ok:
-			tell(at, wrongType(value, "a platform and the id of a user of its, as in telegram/42"))
+			tell(at, wrongType(value, want))
 		case id == "":
-			tell(at, fmt.Sprintf("is %q, want a platform and the id of a user of its, as in telegram/42", said))
+			tell(at, fmt.Sprintf("is %q, want %s", said, want))
 		case !slices.Contains(platforms, name):
-			tell(at, "the user is of an "+spelling.Unknown("platform", name, platforms))
+			tell(at, "the "+kind+" is of an "+spelling.Unknown("platform", name, platforms))
 		}
 	}
 }
