@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -49,8 +50,56 @@ func variables(t *testing.T, text string) (path string) {
 	return path
 }
 
+// whose says whose value a command gets.
+const whose = `case "$WHOSE_TOKEN" in value-of-*) printf %s "${WHOSE_TOKEN#value-of-}";; *) printf none;; esac`
+
 func TestAVariableOfEachPersonIsThatPersonsAndNoOneElses(t *testing.T) {
 	t.Parallel()
+	o := startOffice(t, openDir(t), eachTheirOwn(t))
+	expect := func(user, command, want string) {
+		t.Helper()
+		if a := ask(t, o.agent, inGroup(user, command)); a.Status != bailiff.Completed || a.Output != want {
+			t.Errorf("user %s: %s %q, want %q: %s", user, a.Status, a.Output, want, a.Message)
+		}
+	}
+	expect("42", whose, "ana")
+	expect("43", whose, "ben")
+	expect("44", whose, "none")
+	expect("99", whose, "none")
+	expect("42", `printf %s "$WHOSE_TOKEN" >left`, "")
+	expect("43", "cat left", "[WHOSE_TOKEN-earlier2 redacted]")
+
+	next := *o.cfg
+	next.People = slices.Clone(next.People)
+	next.People[0].Accounts, next.People[1].Accounts = next.People[1].Accounts, next.People[0].Accounts
+	if waiting, err := o.reload(t.Context(), &next); err != nil || len(waiting) > 0 {
+		t.Fatalf("waiting are %v, %v", waiting, err)
+	}
+	expect("42", whose, "ben")
+	expect("43", whose, "ana")
+	next.People = slices.Clone(next.People)
+	next.People[0].Env = nil
+	if _, err := o.reload(t.Context(), &next); err != nil {
+		t.Fatal(err)
+	}
+	expect("43", whose, "none")
+}
+
+func TestARowOfNobodyIsAWarning(t *testing.T) {
+	t.Parallel()
+	_, policies := shippedWith(t, "roles: {}", "roles: {guest: {people: [anna], env: []}}")
+	o := startOffice(t, openDir(t), onePerson(t, policies, onTheHost(t)))
+	status, err := o.operator.Status(t.Context())
+	must(t, err)
+	const want = `in the tables, roles.guest.people.0: people in bailiff.yaml names no person "anna", nearest is "ana"`
+	if !slices.Contains(status.Warnings, want) {
+		t.Errorf("the warnings are %q, want %q", status.Warnings, want)
+	}
+}
+
+// eachTheirOwn has ana and ben have a value each, and carl none.
+func eachTheirOwn(t *testing.T) (text string) {
+	t.Helper()
 	_, policies := shippedWith(t, "      TZ:\n", "      WHOSE_TOKEN:\n        - {platforms: [\"*\"], from_user: true}\n      TZ:\n")
 	of := fmt.Sprintf("people: [{name: ana, uids: [%d]}]\n", os.Getuid())
 	people := fmt.Sprintf(`people:
@@ -58,22 +107,14 @@ func TestAVariableOfEachPersonIsThatPersonsAndNoOneElses(t *testing.T) {
   - {name: ben, telegram: ["43"], env: ["file:%s"]}
   - {name: carl, telegram: ["44"]}
 `, os.Getuid(), variables(t, "WHOSE_TOKEN=value-of-ana"), variables(t, "WHOSE_TOKEN=value-of-ben"))
-	text := strings.Replace(onePerson(t, policies, onTheHost(t),
-		"env: {sources: [\"file:"+variables(t, "WHOSE_TOKEN=value-of-all")+"\"]}"), of, people, 1)
-	o := startOffice(t, openDir(t), text)
-	expect := func(user, want string) {
-		t.Helper()
-		req := atTerminal("group", `case "$WHOSE_TOKEN" in value-of-*) printf %s "${WHOSE_TOKEN#value-of-}";; *) printf none;; esac`)
-		req.Backend, req.Env = "", []string{"WHOSE_TOKEN"}
-		req.Session.Platform, req.Session.ChatType, req.Session.UserID = "telegram", "group", user
-		a := ask(t, o.agent, req)
-		if a.Status != bailiff.Completed || a.Output != want {
-			t.Errorf("user %s: %s %q, want %q: %s", user, a.Status, a.Output, want, a.Message)
-		}
-	}
-	expect("42", "ana")
-	expect("43", "ben")
-	expect("44", "none")
-	expect("99", "none")
-	expect("42", "ana")
+	return strings.Replace(onePerson(t, policies, onTheHost(t), "env: {sources: [\"file:"+variables(t, "WHOSE_TOKEN=value-of-all")+"\"]}"),
+		of, people, 1)
+}
+
+// inGroup is a command with the variable, of a user of a group.
+func inGroup(user, command string) bailiff.Request {
+	req := atTerminal("group", command)
+	req.Backend, req.Env = "", []string{"WHOSE_TOKEN"}
+	req.Session.Platform, req.Session.ChatType, req.Session.UserID = "telegram", "group", user
+	return req
 }

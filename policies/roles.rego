@@ -6,10 +6,10 @@ package bailiff
 #   Who asks is held to the rows of the table roles that name the person, the account, a group of the person's or the chat, and else to
 #   those for others. Each is held to as the rows of agents are, so that the strictest counts, and may keep a platform away besides.
 #   Without a row for who asks all is as without the table.
-_role_rows contains data.bailiff.tables.roles[name] if some name, _ in roles_held
+_role_rows contains data.bailiff.tables.roles[name] if some name, _ in _roles_held
 
 # The roles of who asks, each with what gives it.
-roles_held := _roles_named if {
+_roles_held := _roles_named if {
 	count(_roles_named) > 0
 } else := {name: {"others"} | some name, row in data.bailiff.tables.roles; row.others == true}
 
@@ -46,7 +46,7 @@ _faults contains {
 	"message": sprintf("The role %s may not ask by platform %s.", [name, input.session.platform]),
 	"match": name,
 } if {
-	some name, _ in roles_held
+	some name, _ in _roles_held
 	row := data.bailiff.tables.roles[name]
 	row.platforms
 	not input.session.platform in row.platforms
@@ -58,7 +58,7 @@ _faults contains {
 	"match": name,
 } if {
 	_lacks_backend
-	some name, _ in roles_held
+	some name, _ in _roles_held
 	row := data.bailiff.tables.roles[name]
 	row.backends
 }

@@ -35,7 +35,7 @@ test_a_guest_gets_no_variable if {
 }
 
 _held_by(rows, asked) := held if {
-	held := data.bailiff.roles_held with input as asked with data.bailiff.tables.roles as rows
+	held := data.bailiff._roles_held with input as asked with data.bailiff.tables.roles as rows
 }
 
 test_a_role_says_what_gives_it if {

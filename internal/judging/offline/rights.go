@@ -124,7 +124,7 @@ func namesOf(all []config.Person) string {
 func (j *Judge) rights(ctx context.Context, req bailiff.Request, variables, rows map[string]any) (r Rights, err error) {
 	req.Env = slices.Sorted(maps.Keys(variables))
 	at := j.enforcer.Circumstances(req)
-	found, _, err := j.policies.Query(ctx, req, at, "bailiff/roles_held")
+	found, _, err := j.policies.Query(ctx, req, at, "bailiff/_roles_held")
 	if err != nil {
 		return r, err
 	}
