@@ -162,8 +162,8 @@ func messages(list []bailiff.Reason) string {
 }
 
 func (a *App) warnings(ctx context.Context, platforms []api.PlatformStatus, chats []api.ChatStatus) []string {
-	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.personal.Warnings(), a.decisions.Warnings(), a.exporters.service.Warnings(),
-		a.exporters.syslog.Warnings())
+	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.personal.Warnings(), a.decisions.Warnings(),
+		a.exporters.service.Warnings(), a.exporters.syslog.Warnings())
 	if err := errors.Join(a.variables.Err(), a.personal.Err()); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
 	}
