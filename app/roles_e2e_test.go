@@ -118,3 +118,54 @@ func inGroup(user, command string) bailiff.Request {
 	req.Session.Platform, req.Session.ChatType, req.Session.UserID = "telegram", "group", user
 	return req
 }
+
+func TestAGuestIsOneForClientsThatRunThingsThemselves(t *testing.T) {
+	t.Parallel()
+	_, policies := shippedWith(t, "roles: {}", aGuest)
+	o := startOffice(t, openDir(t), onePerson(t, policies, onTheHost(t)))
+	decided, err := o.agent.Decide(t.Context(), []byte(`{"tool": "terminal", "args": {"command": "true"}, "backend": "local",
+		"session": {"id": "s", "platform": "cli"}}`))
+	if must(t, err); !denies(decided.Decision, "role.backend") {
+		t.Errorf("asked about alone: %+v", decided.Decision.Denials)
+	}
+	socket := strings.TrimPrefix(o.cfg.Agent.Listeners[0].Listen.String(), "unix://")
+	const input = `{"input": {"tool": "terminal", "args": {"command": "true"}, "session": {"id": "s", "platform": "cli"},
+		"backend": {"requested": "local"}}}`
+	for _, path := range []string{"bailiff/decision", "agent/call/decision"} {
+		if answer := askSocket(t, socket, "/v1/data/"+path, input, nil); !strings.Contains(answer, "role.backend") {
+			t.Errorf("%s is answered %s", path, answer)
+		}
+	}
+}
+
+func TestTheSandboxOfAGuestStaysWhenPeopleAreReadAgain(t *testing.T) {
+	t.Parallel()
+	const opened = "      platforms: {cli: {network: full}}\n"
+	folder, policies := shippedWith(t, "roles: {}", "roles: {guest: {people: [ana], backends: [bubblewrap], network: {network: none}}}")
+	tables := filepath.Join(folder, "data.yaml")
+	text, err := os.ReadFile(tables) //nolint:gosec // the test's own
+	must(t, err)
+	must(t, os.WriteFile(tables, []byte(strings.Replace(string(text), "      platforms: {}\n", opened, 1)), 0o600))
+	o := startOffice(t, openDir(t), onePerson(t, policies, onTheHost(t)))
+	run := func(command string) (sandbox, output string) {
+		t.Helper()
+		req := atTerminal("s", command)
+		req.Backend = ""
+		a := ask(t, o.agent, req)
+		if a.Status != bailiff.Completed || a.Decision.Backend.Network != "none" {
+			t.Fatalf("%s: %s with network %q: %s", command, a.Status, a.Decision.Backend.Network, a.Message)
+		}
+		return a.SandboxID, a.Output
+	}
+	first, _ := run("echo kept >file")
+	next := *o.cfg
+	next.People = slices.Clone(next.People)
+	next.People[0].Groups = []string{"others"}
+	if _, err := o.reload(t.Context(), &next); err != nil {
+		t.Fatal(err)
+	}
+	o.enforcer.Rejudge(t.Context())
+	if again, output := run("cat file"); output != "kept\n" || again != first {
+		t.Errorf("the sandbox was %s and is %s, where the file is %q", first, again, output)
+	}
+}
