@@ -205,6 +205,8 @@ type EnvTerms struct {
 	Sealed []string `json:"sealed,omitempty"`
 	// Swap lists those of Forward for which the sandbox gets a stand-in only.
 	Swap []Swap `json:"swap,omitempty"`
+	// FromUser lists those of Forward whose value is the requester's own, and no one else's.
+	FromUser []string `json:"from_user,omitempty"`
 }
 
 // Withheld is a requested variable that does not enter, and the rule that kept it out.

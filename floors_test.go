@@ -79,7 +79,8 @@ var staircase = []step{
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/contents enforcer/implied enforcer/ledger enforcer/output enforcer/pipes enforcer/turn internal/approval/people",
+		"enforcer/contents enforcer/implied enforcer/ledger enforcer/output enforcer/pipes enforcer/requesters enforcer/turn " +
+			"internal/approval/people",
 		"enforcer/past enforcer/sights enforcer/supply",
 		"enforcer/lease",
 		"enforcer/guard enforcer/inflight enforcer/process enforcer/refusals enforcer/toolbox",

@@ -193,7 +193,9 @@ type Circumstances struct {
 	Scripts []string
 	// History is what the session did before; nil where there is none to tell.
 	History *SessionHistory
-	Time    time.Time
+	// Requester is the person who asks.
+	Requester Requester
+	Time      time.Time
 }
 
 // BackendState is what is known of a configured backend when a request is judged.

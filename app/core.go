@@ -19,6 +19,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/past"
+	"github.com/bailiff-dev/bailiff/enforcer/requesters"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet/peers"
@@ -54,6 +55,7 @@ type core struct {
 	source      *bundle.Source // of the policies; nil where they are files
 	policies    *pdp.PDP
 	variables   *env.Sources
+	personal    *env.Personal    // of each person apart
 	scrubber    *redact.Scrubber // of what is kept and shown
 	decisions   *audit.Log
 	exporters   exporters      // none if the decision log is sent nowhere
@@ -107,7 +109,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces, Projects: c.ledger.Projects,
 		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
 		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinishedRequests(c.decisions), WayOut: wayOut, Log: log,
-		KeptAside: filepath.Join(cfg.StateDir, "kept-aside.json"),
+		KeptAside: filepath.Join(cfg.StateDir, "kept-aside.json"), People: requesters.People{Roster: &c.roster, Own: c.personal},
 	}
 	if c.snapshots != nil {
 		parts.Snapshots = c.snapshots
@@ -138,10 +140,13 @@ func (c *core) load(ctx context.Context) (err error) {
 	if c.variables, err = offline.OpenVariables(c.cfg); err != nil {
 		return err
 	}
+	if c.personal, err = offline.OpenPersonal(c.cfg); err != nil {
+		return err
+	}
 	if c.backends, err = c.newBackends(); err != nil {
 		return err
 	}
-	c.scrubber = redact.NewScrubber(c.variables)
+	c.scrubber = redact.NewScrubber(allVariables{c.variables, c.personal})
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
 	c.metrics = metrics.New(registry, metrics.Config{Version: c.version, Backends: names(c.backends), TraceOf: traces.TraceID})

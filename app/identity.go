@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -156,8 +159,10 @@ func (l lastLogin) Key() string {
 	return hex.EncodeToString(sum[:16])
 }
 
+const loginsFolder = "logins"
+
 func openLogins(stateDir string, log *slog.Logger) (*logins, error) {
-	store, err := records.Open(records.Config[lastLogin]{Dir: filepath.Join(stateDir, "logins"), Durable: true, Log: log})
+	store, err := records.Open(records.Config[lastLogin]{Dir: filepath.Join(stateDir, loginsFolder), Durable: true, Log: log})
 	if err != nil {
 		return nil, fmt.Errorf("opening what is known of logins: %w", err)
 	}
@@ -170,6 +175,14 @@ func openLogins(stateDir string, log *slog.Logger) (*logins, error) {
 		l.all[one.Account] = one.Groups
 	}
 	return l, nil
+}
+
+// Logins are those that a sidecar remembers in the state folder.
+func Logins(cfg *config.Config) (people.Logins, error) {
+	if _, err := os.Stat(filepath.Join(cfg.StateDir, loginsFolder)); errors.Is(err, fs.ErrNotExist) || cfg.Operator.OIDC.Issuer == "" {
+		return &logins{}, nil // which looking makes no folder for
+	}
+	return openLogins(cfg.StateDir, slog.New(slog.DiscardHandler))
 }
 
 // Groups are an account's.

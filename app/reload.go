@@ -146,8 +146,11 @@ func (a *App) preparePeople(next *config.Config) (func(context.Context) error, e
 	inForce := *a.cfg
 	inForce.Agent.Listeners, inForce.People, inForce.Approvals = next.Agent.Listeners, next.People, next.Approvals
 	roster, err := people.New(&inForce, a.roster.logins)
+	personal, wrong := offline.OpenPersonal(next)
 	return func(ctx context.Context) error {
+		a.personal.Replace(personal)
 		a.roster.now.Store(roster)
+		a.signal() // what is live may be someone's who has other rights now
 		a.cfg.People, a.cfg.Approvals = next.People, next.Approvals
 		var forgotten error
 		if a.consolePage != nil {
@@ -155,7 +158,7 @@ func (a *App) preparePeople(next *config.Config) (func(context.Context) error, e
 			forgotten = a.keys.Retain(personNames(next.People))
 		}
 		return errors.Join(forgotten, a.approvals.Replan(ctx))
-	}, err
+	}, errors.Join(err, wrong)
 }
 
 func (a *App) prepareLimits(next *config.Config) (func(context.Context) error, error) {

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/judging/bundle"
+	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 )
 
 // Status tells operators what the sidecar is and what is wrong with it.
@@ -23,7 +25,7 @@ func (a *App) Status(ctx context.Context) api.Status {
 	return api.Status{
 		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
 		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Egress: a.egressStatus(),
-		Replicas: replicas, Warnings: append(a.warnings(platforms, chats), replicaWarnings(replicas)...),
+		Replicas: replicas, Warnings: append(a.warnings(ctx, platforms, chats), replicaWarnings(replicas)...),
 	}
 }
 
@@ -159,10 +161,10 @@ func messages(list []bailiff.Reason) string {
 	return strings.Join(texts, " ")
 }
 
-func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) []string {
-	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.decisions.Warnings(), a.exporters.service.Warnings(),
-		a.exporters.syslog.Warnings())
-	if err := a.variables.Err(); err != nil {
+func (a *App) warnings(ctx context.Context, platforms []api.PlatformStatus, chats []api.ChatStatus) []string {
+	all := slices.Concat(a.configWarnings(), a.variables.Warnings(), a.personal.Warnings(), a.decisions.Warnings(),
+		a.exporters.service.Warnings(), a.exporters.syslog.Warnings())
+	if err := errors.Join(a.variables.Err(), a.personal.Err()); err != nil {
 		all = append(all, "variables are held back: "+err.Error())
 	}
 	if err := a.decisions.Err(); err != nil {
@@ -181,6 +183,9 @@ func (a *App) warnings(platforms []api.PlatformStatus, chats []api.ChatStatus) [
 	all = append(all, a.runtimeWarnings()...)
 	all = append(all, a.policyWarnings()...)
 	all = append(all, a.mcpWarnings()...)
+	for _, said := range offline.StrangersInRoles(ctx, a.policies, a.cfg) {
+		all = append(all, "in the tables, "+said)
+	}
 	all = append(all, a.services.warnings()...)
 	if a.shadow != nil {
 		all = append(all, a.shadow.warnings()...)

@@ -12,6 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/past"
+	"github.com/bailiff-dev/bailiff/enforcer/requesters"
 	"github.com/bailiff-dev/bailiff/internal/config/required"
 )
 
@@ -90,12 +91,14 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but Credentials, History, KeptAside, WayOut, Repositories, Caches, Snapshots, Tracer,
-// Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
+// Config is what an Enforcer needs; every field but People, Credentials, History, KeptAside, WayOut, Repositories, Caches, Snapshots,
+// Tracer, Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder
 	Environ  Environ
+	// People are those whose requests come.
+	People requesters.People
 	// Observer is told of requests, Sandboxes of those, Readiness of the backends.
 	Observer  Observer
 	Sandboxes lease.Observer

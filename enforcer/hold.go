@@ -33,7 +33,7 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 	if m.held != nil || !m.needsSandbox() {
 		return nil
 	}
-	if m.env, m.swapped, err = e.values(m.Decision.Env); err != nil {
+	if m.env, m.swapped, err = e.values(m.located, m.Decision.Env); err != nil {
 		return err
 	}
 	for try := 1; ; try++ {
@@ -49,10 +49,17 @@ func (e *Enforcer) hold(ctx context.Context, m *judged, alone bool) (err error) 
 
 // values reads the variables that the decision lets in, and makes stand-ins for those that
 // are swapped on the way out.
-func (e *Enforcer) values(terms bailiff.EnvTerms) (values map[string]bailiff.Secret, swapped []bailiff.Swapped, err error) {
+func (e *Enforcer) values(req bailiff.Request, terms bailiff.EnvTerms) (
+	values map[string]bailiff.Secret, swapped []bailiff.Swapped, err error,
+) {
 	values = make(map[string]bailiff.Secret, len(terms.Forward))
 	for _, name := range terms.Forward {
-		value, ok := e.config.Environ.Value(name)
+		value, ok := bailiff.Secret{}, false
+		if slices.Contains(terms.FromUser, name) {
+			value, ok = e.config.People.Value(req, name)
+		} else {
+			value, ok = e.config.Environ.Value(name)
+		}
 		if !ok {
 			return nil, nil, fmt.Errorf("%w: reading %s: no source holds it any more; ask again without it", errVariable, name)
 		}

@@ -255,6 +255,7 @@ func (e *Enforcer) Circumstances(req bailiff.Request) bailiff.Circumstances {
 		EnvAvailable: e.config.Environ.Available(req.Env),
 		Backends:     e.leases.States(req.Caller, req.Session.ID),
 		History:      e.config.History.Of(req),
+		Requester:    e.config.People.Of(req),
 		Time:         time.Now().UTC(),
 	}
 }

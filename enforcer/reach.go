@@ -21,7 +21,7 @@ var (
 // request ends. Nothing runs for it.
 func (e *Enforcer) reach(ctx context.Context, g grant) answer {
 	d := g.Decision
-	values, swapped, err := e.values(d.Env)
+	values, swapped, err := e.values(g.located, d.Env)
 	switch {
 	case d.Backend.Network != backends.Egress || e.config.WayOut == nil:
 		err = errNotEgress

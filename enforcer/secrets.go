@@ -12,6 +12,7 @@ import (
 // earlier names count too, so that a restart loses a value only if it was replaced.
 func (e *Enforcer) secrets(g grant) map[string]bailiff.Secret {
 	all, entered := map[string]bailiff.Secret{}, maps.Clone(g.env)
+	var names []string
 	for _, one := range g.swapped {
 		delete(entered, one.Name)
 	}
@@ -20,6 +21,7 @@ func (e *Enforcer) secrets(g grant) map[string]bailiff.Secret {
 		if ok {
 			all[name] = now
 		}
+		names = append(names, name)
 		for i, value := range earlier {
 			if !ok || value.Reveal() != now.Reveal() {
 				all[name+"-earlier"+strconv.Itoa(len(earlier)-i)] = value
@@ -30,5 +32,6 @@ func (e *Enforcer) secrets(g grant) map[string]bailiff.Secret {
 	for _, one := range g.swapped { // a server may tell the value; what stands for it is no secret
 		all[one.Name] = one.Value
 	}
+	e.config.People.Hide(names, all)
 	return all
 }

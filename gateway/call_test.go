@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,7 +39,8 @@ func TestACallIsDecidedAsTheRequestThatThePoliciesReadInIt(t *testing.T) {
 		t.Errorf("version 0 answers %s", a.body)
 	}
 	want := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /", Timeout: 5},
-		Session: bailiff.Session{ID: "s1", Platform: "telegram"}, Env: []string{"A"}, WaitSeconds: UsualWait, Caller: "hermes"}
+		Session: bailiff.Session{ID: "s1", Platform: "telegram"}, Env: []string{"A"}, WaitSeconds: UsualWait, Caller: "hermes",
+		Peer: bailiff.Credential(uint32(os.Geteuid()))} //nolint:gosec // a uid fits
 	if got := e.last(t); !reflect.DeepEqual(got, want) {
 		t.Errorf("the enforcer got %+v, want %+v", got, want)
 	}

@@ -107,6 +107,7 @@ func (a *agent) document(ctx context.Context, path string, input jsontext.Value)
 	}
 	req, p := a.readDocument(ctx, input)
 	if p == nil {
+		req.Peer = userOf(ctx)
 		req, p = a.claim(req)
 	}
 	if p == nil {
@@ -126,6 +127,7 @@ func (a *agent) judge(ctx context.Context, input jsontext.Value, read reader) (b
 			Instead: insteadOfInput}), nil
 	}
 	if p == nil {
+		req.Peer = userOf(ctx)
 		req, p = a.claim(req)
 	}
 	if p != nil {

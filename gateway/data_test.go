@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -67,7 +68,8 @@ func TestOPAClientsGetTheDecision(t *testing.T) {
 				t.Errorf("answered %d: %s", a.status, a.body)
 			}
 			want := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: "rm -rf /", Timeout: 5},
-				Session: bailiff.Session{ID: "s1", Platform: "telegram"}, Env: []string{"A"}, Backend: "docker", Caller: "hermes"}
+				Session: bailiff.Session{ID: "s1", Platform: "telegram"}, Env: []string{"A"}, Backend: "docker", Caller: "hermes",
+				Peer: bailiff.Credential(uint32(os.Geteuid()))} //nolint:gosec // a uid fits
 			if got := e.last(t); !reflect.DeepEqual(got, want) {
 				t.Errorf("the enforcer got %+v, want %+v", got, want)
 			}

@@ -55,11 +55,19 @@ func peerOf(ctx context.Context) peer {
 	return peer{err: errNoPeer}
 }
 
+// userOf names the user that a request came in by, where the kernel says who it is.
+func userOf(ctx context.Context) string {
+	if who := peerOf(ctx); who.err == nil {
+		return bailiff.Credential(who.uid)
+	}
+	return ""
+}
+
 // CredentialOf names by what a request came in by a [Listener], as [bailiff.Request] has
 // it in Peer.
 func CredentialOf(r *http.Request) string {
-	if who := peerOf(r.Context()); who.err == nil {
-		return bailiff.Credential(who.uid)
+	if user := userOf(r.Context()); user != "" {
+		return user
 	}
 	local, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if isOwn(r.RemoteAddr, local) {

@@ -8,7 +8,7 @@ package bailiff
 #   (session.job) to those of the table jobs whose name is its job's, * being any text. A row adds
 #   verdicts, closes the network, keeps backends and variables away, and narrows what an approval
 #   may leave. None opens anything, and none is for the own agent of a session that a person began.
-_held_to := {row | some row in _agent_rows} | {row | some row in _job_rows}
+_held_to := ({row | some row in _agent_rows} | {row | some row in _job_rows}) | {row | some row in _role_rows}
 
 _agent_rows contains row if {
 	input.session.agent
@@ -39,7 +39,7 @@ _kept_away(backend) if {
 }
 
 withhold_env contains {"name": name, "rule": rule} if {
-	some rule, rows in {"env.agent": _agent_rows, "env.job": _job_rows}
+	some rule, rows in {"env.agent": _agent_rows, "env.job": _job_rows, "env.role": _role_rows}
 	some row in rows
 	row.env
 	some name in _requested_names

@@ -25,6 +25,7 @@ _judged(verdict, depth, rows) := _word_of(told) if {
 		with input as _at_depth(_list, depth)
 		with data.bailiff.tables.agents as rows
 		with data.bailiff.tables.jobs as {}
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.verdicts as {"house.finds": {"host": verdict, "sandbox": verdict}}
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.sandboxes as _usual_tables.sandboxes
@@ -183,7 +184,7 @@ test_a_row_of_a_job_is_as_strict_as_that_of_an_agent if {
 	table := {"env": {"TZ": [{"platforms": ["*"], "tools": ["terminal"]}]}, "jobs": {"j": {"env": []}}}
 	answer := by(table, wanting(job, ["TZ"]))
 	answer.env.withheld == [{"name": "TZ", "rule": "env.job"}]
-	data.bailiff._rows_offer("always") with input as job with data.bailiff.tables.jobs as {}
+	data.bailiff._rows_offer("always") with input as job with data.bailiff.tables.jobs as {} with data.bailiff.tables.roles as {}
 	not data.bailiff._rows_offer("session") with input as job with data.bailiff.tables.jobs as {"j": {"scopes": ["once"]}}
 }
 
@@ -198,6 +199,7 @@ test_no_yes_to_an_agents_program_lasts if {
 			with input as _at_depth(_list, depth)
 			with data.bailiff._is_held as true
 			with data.bailiff._table_terms as {{"scopes": ["once", "session"]}}
+			with data.bailiff.tables.roles as {}
 			with data.bailiff.tables.agents as {}
 			with data.bailiff.tables.jobs as {}
 		offered == want

@@ -3,6 +3,7 @@ package bailiff_test
 # How a request of a tool is approved for which there are these reasons.
 _terms(more, tool, asked) := approval if {
 	approval := data.bailiff._approval_of([reason | some reason in asked], asked) with input.tool as tool
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.approval as _table({"approval": more}, "approval")
 }
 

@@ -44,6 +44,7 @@ _group := [
 
 _answer(asked) := answer if {
 	answer := bailiff.connection with input as asked
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.network.ask_new_hosts as {}
 		with data.bailiff.tables.destinations as _hosts
 		with data.bailiff.tables.destination_groups as {"all": _group}
@@ -123,10 +124,12 @@ _within(egress) := json.patch(_to("allowed.test", 443), [{"op": "replace", "path
 
 test_a_question_is_asked_unless_something_denies if {
 	asked := bailiff.connection with input as _to("allowed.test", 443)
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.destinations as _hosts
 		with data.bailiff.tables.destination_groups as {"all": _group}
 		with data.bailiff.tables.approval as _usual_tables.approval
 		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really."}}
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.house as _usual_tables.house
 	asked.outcome == "ask"
 	asked.approval == {
@@ -154,6 +157,7 @@ _approving(rule, match) := answer.outcome if {
 	approved := [{"rule": rule, "match": match}]
 	asked := json.patch(_to("new.test", 443), [{"op": "add", "path": "/request/approved", "value": approved}])
 	answer := bailiff.connection with input as asked
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.network as {"platforms": {}, "ask_new_hosts": {"slack": true}}
 }
 
@@ -165,10 +169,12 @@ test_a_host_that_was_approved_before_the_run_is_not_asked_about_again if {
 
 test_a_question_has_the_terms_of_its_reasons if {
 	asked := bailiff.connection with input as _to("allowed.test", 443)
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.destinations as _hosts
 		with data.bailiff.tables.destination_groups as {"all": _group}
 		with data.bailiff.tables.approval as _usual_tables.approval
 		with data.bailiff.ask_connection as {{"rule": "team.ask", "message": "Really.", "quorum": 2, "scopes": ["once"]}}
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.house as _usual_tables.house
 	asked.approval.quorum == 2
 	asked.approval.scopes == ["once"]

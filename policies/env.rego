@@ -8,9 +8,18 @@ package bailiff
 #   provider and bailiff's own) are no matter of the table's entries.
 _env := _none_entering if {
 	_none_entering
-} else := _entering if {
-	count(_swapped) == 0
-} else := object.union(_entering, {"swap": _swapped})
+} else := object.union_n([_entering, _with_swapped, _with_own])
+
+default _with_swapped := {}
+
+_with_swapped := {"swap": _swapped} if count(_swapped) > 0
+
+default _with_own := {}
+
+_with_own := {"from_user": own} if {
+	own := [name | some name in _forwarded; _is_own(name)]
+	count(own) > 0
+}
 
 # With any text, if all are withheld.
 _none_entering := {
@@ -66,10 +75,25 @@ _passing(name) := {"stray_passes": true} if {
 default _sharing(_) := {}
 
 _sharing(name) := {"not_alone": true} if {
+	not _is_own(name)
 	every entry in _swapping(name) {
 		entry.swap.alone == false
 	}
 }
+
+# Of which the value is the requester's own, if any entry says so. No source of the sidecar's stands in for a missing one.
+_is_own(name) if {
+	some entry in data.bailiff.tables.env[name]
+	entry.from_user
+}
+
+withhold_env contains {"name": name, "rule": "env.not_own"} if {
+	some name in _requested_names
+	_is_own(name)
+	not _has_own(name)
+}
+
+_has_own(name) if name in input.env.own
 
 _is_swapped(name) if count(_swapping(name)) > 0
 

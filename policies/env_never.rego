@@ -17,6 +17,7 @@ _may_be_swapped(name, "env.provider_key") if _is_swapped(name)
 withhold_env contains {"name": name, "rule": "env.unavailable"} if {
 	some name in _requested_names
 	not name in input.env.available
+	not _is_own(name)
 }
 
 _never_forwarded(name) := data.bailiff.tables.env_never.names[name]

@@ -8,6 +8,7 @@ _env_by(table, asked) := _env_opened(_usual_tables.network, table, asked)
 
 _env_opened(network, table, asked) := env if {
 	env := data.bailiff._env with input as asked
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.env as table
 		with data.bailiff.tables.network as network
 		with data.bailiff.tables.platforms as _usual_tables.platforms

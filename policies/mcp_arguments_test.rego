@@ -12,6 +12,7 @@ _mcp_tables := {
 # The rules that a call is denied or asked about by.
 _mcp_arguments_told(server, name, arguments) := told if {
 	found := data.bailiff.deny | data.bailiff.require_approval with input as _mcp_call("cli", server, name, arguments)
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.mcp_tools as _mcp_tables.mcp_tools
 		with data.bailiff.tables.mcp_arguments as _mcp_tables.mcp_arguments
 		with data.bailiff.tables.platforms as _usual_tables.platforms
@@ -24,6 +25,7 @@ _mcp_arguments_told(server, name, arguments) := told if {
 
 _mcp_named(kind, server, name, arguments) := values if {
 	values := data.bailiff._mcp_values[kind] with input as _mcp_call("cli", server, name, arguments)
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.mcp_arguments as _mcp_tables.mcp_arguments
 }
 
@@ -78,6 +80,7 @@ test_paths_of_mcp_tools_are_judged_as_those_of_commands if {
 		["write", "/home/u/.bashrc"]: "command.writes_startup",
 	} {
 		found := data.bailiff.findings with input as _mcp_call("cli", "files", called[0], {"path": called[1]})
+			with data.bailiff.tables.roles as {}
 			with data.bailiff.tables.mcp_arguments as _mcp_tables.mcp_arguments
 		rule in {finding.rule | some finding in found}
 	}
@@ -91,6 +94,7 @@ test_hosts_of_mcp_tools_are_judged_as_those_of_commands if {
 		"http://192.0.2.1/": "192.0.2.1",
 	} {
 		hosts := data.bailiff._hosts with input as _mcp_call("cli", "web", "get", {"url": url})
+			with data.bailiff.tables.roles as {}
 			with data.bailiff.tables.mcp_arguments as _mcp_tables.mcp_arguments
 		hosts == {host}
 		_mcp_arguments_told("web", "get", {"url": url}) == set()
@@ -99,6 +103,7 @@ test_hosts_of_mcp_tools_are_judged_as_those_of_commands if {
 
 test_metadata_service_is_known_by_each_spelling_of_its_address if {
 	hosts := data.bailiff._hosts with input as _mcp_call("cli", "web", "get", {"url": "http://[2001:db8:0:0::9]/"})
+		with data.bailiff.tables.roles as {}
 		with data.bailiff.tables.mcp_arguments as _mcp_tables.mcp_arguments
 		with data.bailiff.tables.hosts.metadata as {"2001:db8::9": true, "192.0.2.1": true}
 	"2001:db8::9" in hosts

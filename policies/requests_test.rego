@@ -141,6 +141,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.instead as _table(more, "instead")
 		with data.bailiff.tables.agents as _table(more, "agents")
 		with data.bailiff.tables.jobs as _table(more, "jobs")
+		with data.bailiff.tables.roles as _table(more, "roles")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
@@ -162,6 +163,7 @@ _settled_by(more, asked) := settled if {
 		with data.bailiff.tables.limits as _table(more, "limits")
 		with data.bailiff.tables.agents as _table(more, "agents")
 		with data.bailiff.tables.jobs as _table(more, "jobs")
+		with data.bailiff.tables.roles as _table(more, "roles")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
@@ -182,6 +184,7 @@ _faults_by(more, asked) := faults if {
 		with data.bailiff.tables.instead as _table(more, "instead")
 		with data.bailiff.tables.agents as _table(more, "agents")
 		with data.bailiff.tables.jobs as _table(more, "jobs")
+		with data.bailiff.tables.roles as _table(more, "roles")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
@@ -206,6 +209,7 @@ _questions_by(more, asked) := questions if {
 		with data.bailiff.tables.instead as _table(more, "instead")
 		with data.bailiff.tables.agents as _table(more, "agents")
 		with data.bailiff.tables.jobs as _table(more, "jobs")
+		with data.bailiff.tables.roles as _table(more, "roles")
 		with data.bailiff.tables.house as _table(more, "house")
 }
 
@@ -222,6 +226,7 @@ _usual_tables := {
 	"chats": {},
 	"agents": {},
 	"jobs": {},
+	"roles": {},
 	"sandboxes": {
 		"docker": _usual_sandbox,
 		"bubblewrap": _usual_sandbox,

@@ -61,7 +61,8 @@ as they say.
 		operate.NewProject(&configPath), operate.NewChanges(&configPath), operate.NewUndo(&configPath),
 		auditlog.New(&configPath), egress.New(&configPath), auditlog.NewStore(&configPath), newFleet(),
 		auditlog.NewReport(&configPath, policy.Rejudge),
-		policy.NewReplay(&configPath), policy.NewJudge(&configPath), newMCP(&configPath), setup.NewHermes(&configPath),
+		policy.NewReplay(&configPath), policy.NewJudge(&configPath), policy.NewPeople(&configPath),
+		newMCP(&configPath), setup.NewHermes(&configPath),
 		newDemo(), policy.NewRunTests(), newVersion(), newSchema(), newMan(),
 	)
 	cli.NamingOne(root)

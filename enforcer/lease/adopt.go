@@ -143,7 +143,7 @@ func (p *Pool) noteSandbox(caller, session, backend, id, message string) {
 // leaseOf makes a lease of a sandbox that was leased before. The adoption uses it until
 // it leaves; then the idle clock starts anew.
 func (p *Pool) leaseOf(record ledger.Sandbox, sandbox backends.Sandbox) *Lease {
-	t := Spec{caller: record.Caller, session: record.Session, user: record.User, backend: record.Backend,
+	t := Spec{caller: record.Caller, session: record.Session, peer: record.Peer, user: record.User, backend: record.Backend,
 		slot: record.Slot, shared: record.Shared, persistent: record.Persistent, idle: record.Idle, spec: record.Spec}
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -77,7 +77,8 @@ func (r *review) allows(ctx context.Context, l *Lease) bool {
 // need be by its own wish.
 func (r *review) sends(ctx context.Context, s bailiff.Session, l *Lease) bool {
 	return slices.ContainsFunc([]string{"", l.backend}, func(wish string) bool {
-		req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: neutral}, Session: s, Caller: l.caller, Backend: wish}
+		req := bailiff.Request{Tool: bailiff.Terminal, Args: bailiff.Args{Command: neutral}, Session: s, Caller: l.caller,
+			Peer: l.peer, Backend: wish}
 		t, ordered := r.config.Policies(ctx, req)
 		return ordered && t.backend == l.backend && r.pins(ctx, &t) && r.renew(l, t)
 	})

@@ -14,6 +14,8 @@ import (
 type Spec struct {
 	// by is the session whose request it is.
 	by bailiff.Session
+	// peer is the credential by which that came in: on the command line it says who asks.
+	peer string
 	// exclusive asks for a hold beside which nothing else is alive in the sandbox.
 	exclusive       bool
 	caller, session string
@@ -42,7 +44,7 @@ type Spec struct {
 // SpecOf derives from a decision who may share the sandbox of a request.
 func (p *Pool) SpecOf(req bailiff.Request, d bailiff.Decision) Spec {
 	t := Spec{
-		by:     req.Session,
+		by: req.Session, peer: req.Peer,
 		caller: req.Caller, session: req.Session.ID, backend: d.Backend.Name,
 		alone: d.Backend.Scope == "request" || len(d.Env.Sealed) > 0,
 		idle:  time.Duration(d.Backend.IdleSeconds) * time.Second, age: maxAge,

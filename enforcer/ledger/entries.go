@@ -21,10 +21,11 @@ type Sandbox struct {
 	// Slot names the scope that it serves; Shared says that it is a user's.
 	Slot   string `json:"slot"`
 	Shared bool   `json:"shared,omitempty"`
-	// Caller, Session and User are whose request had it made, Guests whose were in it.
+	// Caller, Session, User and Peer are whose request had it made, Guests whose were in it.
 	Caller  string            `json:"caller"`
 	Session string            `json:"session"`
 	User    string            `json:"user,omitempty"`
+	Peer    string            `json:"peer,omitempty"`
 	Guests  []bailiff.Session `json:"guests,omitempty"`
 	// Persistent says that its workspace stays when it goes.
 	Persistent bool      `json:"persistent,omitempty"`

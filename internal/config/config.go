@@ -145,6 +145,8 @@ type Person struct {
 	OIDC []string
 	// Accounts are the person's ids by messaging platform.
 	Accounts map[string][]string
+	// Env are the files of the variables that are the person's alone.
+	Env []string
 }
 
 // Metrics says where /metrics, /healthz and /readyz are served; an empty Listen

@@ -239,7 +239,8 @@ func (r *reader) people(c *Config, at place) {
 func (r *reader) person(at place) Person {
 	p := Person{Accounts: map[string][]string{}}
 	want := fields{"name": as(&p.Name, r.label), "groups": r.each(&p.Groups, r.text), "uids": r.uids(&p.UIDs),
-		"oidc": r.each(&p.OIDC, r.account), "roles": func(at place) { r.roles(&p.Roles, at) }}
+		"oidc": r.each(&p.OIDC, r.account), "roles": func(at place) { r.roles(&p.Roles, at) },
+		"env": r.personal(&p.Env)}
 	for _, platform := range messaging {
 		want[platform] = func(at place) {
 			var ids []string
@@ -272,7 +273,28 @@ func (p Person) identities() []string {
 			ids = append(ids, platform+" account "+id)
 		}
 	}
+	for _, file := range p.Env {
+		ids = append(ids, "the file of variables "+file)
+	}
 	return ids
+}
+
+// personal reads the files of variables that are one person's alone. The sidecar's own environment is no one's.
+func (r *reader) personal(to *[]string) func(place) {
+	return func(at place) {
+		r.listOfTexts(at, func(at place) {
+			s, ok := r.text(at)
+			file, isFile := strings.CutPrefix(s, "file:")
+			switch {
+			case !ok:
+			case !isFile || file == "":
+				r.fault(at, `want "file:PATH", a file of this person's variables alone, is %q`, s)
+			default:
+				path, _ := r.absolute(at, file)
+				*to = append(*to, path)
+			}
+		})
+	}
 }
 
 func (r *reader) sources(e *Env) func(place) {

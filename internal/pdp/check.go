@@ -32,6 +32,9 @@ func OpenChecked(c Config) (*PDP, source.Faults) {
 	if len(faults) == 0 && s.connection == nil {
 		faults = next.UnjudgedWays()
 	}
+	if len(faults) == 0 && c.People.Accounts != nil {
+		faults = next.StrangersInRoles(c.People)
+	}
 	if len(faults) > 0 {
 		return nil, faults
 	}

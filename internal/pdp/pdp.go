@@ -52,6 +52,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/facts"
 	"github.com/bailiff-dev/bailiff/internal/judging/history"
+	"github.com/bailiff-dev/bailiff/internal/judging/tables"
 	"github.com/bailiff-dev/bailiff/internal/pdp/answers"
 	"github.com/bailiff-dev/bailiff/internal/pdp/document"
 	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
@@ -98,6 +99,8 @@ type Config struct {
 	// Home is the home folder of whom local commands run as, so that facts can
 	// write it "~". Empty means unknown.
 	Home string
+	// People are those whom the table of roles may name, for [OpenChecked]; the zero value has no name be checked.
+	People tables.People
 	// Guard may be missing.
 	Guard Guard
 	// Explained keeps what [PDP.Explain] needs, which takes memory.

@@ -8,6 +8,7 @@ package offline
 import (
 	"context"
 	"fmt"
+	"os"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/enforcer"
@@ -30,6 +31,7 @@ type Judge struct {
 	egress    config.Egress
 	// before is what sessions did before a request.
 	before *bailiff.SessionHistory
+	logins *logins
 }
 
 // Open opens the policies and variables of the configuration. Every configured backend counts as ready.
@@ -47,18 +49,23 @@ func Over(ctx context.Context, cfg *config.Config, policies *pdp.PDP) (*Judge, e
 	if err != nil {
 		return nil, err
 	}
+	known := &logins{}
+	asking, err := openPeople(cfg, known)
+	if err != nil {
+		return nil, err
+	}
 	before := bailiff.SessionHistory{Complete: true, SessionFacts: &bailiff.SessionFacts{}}
 	counts := metrics.New(metrics.NewRegistry(), metrics.Config{})
 	e, err := enforcer.New(enforcer.Config{Decider: policies, Recorder: nowhere{}, Environ: variables, Observer: counts,
 		Sandboxes: counts, Readiness: counts,
 		Approvals: unasked{}, Freezer: unasked{}, Ledger: blank[ledger.Sandbox]{}, Workspaces: blank[ledger.Workspace]{},
-		Projects: blank[ledger.Project]{}, History: past.Fixed(&before),
+		Projects: blank[ledger.Project]{}, History: past.Fixed(&before), People: asking,
 		Backends: plannedBackends(cfg.Backends), Credentials: cfg.Credentials(), Owner: caller})
 	if err != nil {
 		return nil, err
 	}
 	e.Probe(ctx)
-	return &Judge{policies, variables, e, cfg.Backends, cfg.Egress, &before}, nil
+	return &Judge{policies, variables, e, cfg.Backends, cfg.Egress, &before, known}, nil
 }
 
 // caller is the caller of a request where there is no listener.
@@ -67,6 +74,9 @@ const caller = "decide"
 // Decide decides about a request.
 func (j *Judge) Decide(ctx context.Context, req bailiff.Request) bailiff.Decision {
 	req.Caller = caller
+	if req.Peer == "" {
+		req.Peer = bailiff.Credential(uint32(os.Getuid())) //nolint:gosec // a uid fits
+	}
 	return j.enforcer.Decide(ctx, req).Decision
 }
 

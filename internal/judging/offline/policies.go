@@ -74,7 +74,7 @@ func PolicySettings(cfg *config.Config) (pdp.Config, error) {
 	}
 	guards, err := guard.New(cfg.Guards)
 	return pdp.Config{Guard: guards, Paths: cfg.Policies.Paths, RequireTests: cfg.Policies.RequireTests,
-		EvalTimeout: cfg.Policies.EvalTimeout, Home: home}, err
+		EvalTimeout: cfg.Policies.EvalTimeout, Home: home, People: PeopleOf(cfg)}, err
 }
 
 func OpenVariables(cfg *config.Config) (*env.Sources, error) {

@@ -2,17 +2,20 @@ package tables
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 
 	"github.com/bailiff-dev/bailiff"
 )
 
-// heldTo is what a row makes stricter.
-func heldTo(all any, words map[string]bool, known technologies) shape {
-	return fields(map[string]shape{
+// heldTo is what a row makes stricter, with more keys.
+func heldTo(all any, words map[string]bool, known technologies, more map[string]shape) shape {
+	keys := map[string]shape{
 		"verdicts": ruleTo(verdict, all, words), "network": network, "backends": known.list(), "env": list(text),
 		"scopes": list(word(bailiff.ScopeOnce, bailiff.ScopeSession)),
-	})
+	}
+	maps.Copy(keys, more)
+	return fields(keys)
 }
 
 // agentsTable is what holds besides for agents that another one started, by their depth.

@@ -66,7 +66,7 @@ func (t technologies) platform() shape {
 func (t technologies) variable() shape {
 	return fields(map[string]shape{
 		"platforms": list(text), "tools": list(word(toolNames...)), "programs": list(text), "backends": t.list(), "sealed": truth,
-		"hosts": list(text),
-		"swap":  fields(map[string]shape{"hosts": list(text), "in": list(text), "stray": word("refuse", "pass"), "alone": truth}),
+		"from_user": truth, "hosts": list(text),
+		"swap": fields(map[string]shape{"hosts": list(text), "in": list(text), "stray": word("refuse", "pass"), "alone": truth}),
 	})
 }

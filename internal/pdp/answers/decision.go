@@ -153,6 +153,7 @@ func (r *reader) env(t *ast.Term) (e bailiff.EnvTerms) {
 		{"forward", into(&e.Forward, listOf(r, r.variable))},
 		{"sealed", into(&e.Sealed, listOf(r, r.variable))},
 		{"swap", into(&e.Swap, listOf(r, r.swap))},
+		{"from_user", into(&e.FromUser, listOf(r, r.variable))},
 		{"withheld", into(&e.Withheld, listOf(r, r.withheld))},
 		{"set", func(v *ast.Term) {
 			e.Set = map[string]string{}

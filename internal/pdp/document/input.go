@@ -180,7 +180,7 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 		item(keyArgs, r.args(req)),
 		item(keyCaller, object(item(keyName, text(req.Caller)))),
 		item(keySession, session(req.Session)),
-		item(keyEnv, object(item(keyRequested, list(req.Env)), item(keyAvailable, list(at.EnvAvailable)))),
+		item(keyEnv, variables(req.Env, at)),
 		item(keyBackend, object(item(keyRequested, text(bailiff.BackendName(req.Backend))), item(keyAvailable, states(at.Backends)))),
 		item(KeyTime, text(Instant(at.Time))),
 	)
@@ -192,10 +192,23 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 	default:
 		entries = append(entries, item(keyFiles, ast.InternedEmptyArray))
 	}
+	if at.Requester.Person != "" {
+		entries = append(entries, item(keyRequester, object(item(keyPerson, text(at.Requester.Person)),
+			item(keyGroups, list(at.Requester.Groups)))))
+	}
 	if at.History != nil {
 		entries = append(entries, item(KeyHistory, ast.NewTerm(History(at.History, Runs(at, req.Args.Workdir, r.files())))))
 	}
 	return ast.NewObject(entries...)
+}
+
+// variables are those that a request asks for, with those that sources hold.
+func variables(requested []string, at bailiff.Circumstances) *ast.Term {
+	entries := [][2]*ast.Term{item(keyRequested, list(requested)), item(keyAvailable, list(at.EnvAvailable))}
+	if len(at.Requester.Own) > 0 {
+		entries = append(entries, item(keyOwn, list(at.Requester.Own)))
+	}
+	return object(entries...)
 }
 
 // Instant is a time as the input document has it.

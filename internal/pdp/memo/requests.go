@@ -82,6 +82,9 @@ func (m *Requests) Key(req bailiff.Request, at bailiff.Circumstances) string {
 	k.list(req.Env)
 	k.text(req.Backend)
 	k.list(at.EnvAvailable)
+	k.text(at.Requester.Person)
+	k.list(at.Requester.Groups)
+	k.list(at.Requester.Own)
 	k.backends(at.Backends)
 	k.files(at.Files)
 	k.contents(at.Contents)
@@ -248,7 +251,7 @@ func sizeOfDecision(d bailiff.Decision) int {
 		size += eachSize + len(name) + len(value)
 	}
 	return size + sizeOfWords(d.Backend.Egress) + sizeOfWords(d.Env.Forward) + sizeOfWords(d.Env.Sealed) + sizeOfWords(d.Tools) +
-		sizeOfWords(d.CredentialsRead)
+		sizeOfWords(d.CredentialsRead) + sizeOfWords(d.Env.FromUser)
 }
 
 func sizeOfReasons(all []bailiff.Reason) (size int) {
@@ -301,7 +304,7 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 		d.Backend.Mounts[i].Protected = slices.Clone(m.Protected)
 	}
 	d.Env.Forward, d.Env.Sealed = slices.Clone(d.Env.Forward), slices.Clone(d.Env.Sealed)
-	d.Env.Swap = slices.Clone(d.Env.Swap)
+	d.Env.Swap, d.Env.FromUser = slices.Clone(d.Env.Swap), slices.Clone(d.Env.FromUser)
 	for i, swap := range d.Env.Swap {
 		d.Env.Swap[i].Hosts, d.Env.Swap[i].In = slices.Clone(swap.Hosts), slices.Clone(swap.In)
 	}

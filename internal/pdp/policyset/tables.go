@@ -36,6 +36,14 @@ func (p *Set) checkTables() (faults source.Faults) {
 	return faults.Sorted()
 }
 
+// StrangersInRoles lists what is wrong in the table of roles by the people of a configuration.
+func (p *Set) StrangersInRoles(people tables.People) (faults source.Faults) {
+	for _, f := range tables.CheckRoles(p.Tables(), people) {
+		faults = append(faults, p.faultAt(append([]string{"bailiff", "tables"}, f.At...), f.Wrong))
+	}
+	return faults.Sorted()
+}
+
 // UnjudgedWays lists the platforms with a way out of policies that judge no connection. Such
 // policies come into force nevertheless, as those of before there were connections do:
 // sandboxes reach nothing.
