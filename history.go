@@ -2,6 +2,7 @@ package bailiff
 
 import (
 	"path"
+	"strings"
 	"sync"
 	"time"
 )
@@ -32,6 +33,7 @@ type SessionFacts struct {
 	once, indexing        sync.Once
 	built                 any
 	bySHA, byPath, byName map[string]int // the files
+	folders               []int          // those of them that are folders
 }
 
 // DenialCount counts denials by the policies and by people. Those in a row end with a request that ran.
@@ -49,7 +51,7 @@ type WindowCount struct {
 
 // FileFact is a file that a session filled.
 type FileFact struct {
-	// Path is absolute where the folder was known. SHA256 is of its content, empty where that could not be looked at.
+	// Path is absolute where the folder was known, and ends in "/" for a folder of which all files count. SHA256 is of its content, empty where that could not be looked at.
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"`
 	// How is one of [Downloaded], [Decoded] and [Compiled].
@@ -102,6 +104,9 @@ func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
 		return known, ok
 	}
 	at := Within(folder, f.Path)
+	if strings.ContainsAny(at, "*?[") {
+		return h.matching(at)
+	}
 	n, ok := h.byPath[at]
 	if !ok && !isWhole(at) {
 		n, ok = h.byName[path.Base(at)]
@@ -110,9 +115,50 @@ func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
 		n, ok = h.byPath[path.Base(at)] // of a file whose folder was not known
 	}
 	if ok {
-		known = h.Files[n]
+		return h.Files[n], true
 	}
-	return known, ok
+	return h.around(at)
+}
+
+// around is the fact of the folder in which a path lies.
+func (h *SessionFacts) around(at string) (known FileFact, ok bool) {
+	for _, n := range h.folders {
+		if strings.HasPrefix(at, h.Files[n].Path) {
+			return h.Files[n], true
+		}
+	}
+	return known, false
+}
+
+// matching is the fact of a file, or of a folder, that a pattern may mean.
+func (h *SessionFacts) matching(pattern string) (known FileFact, ok bool) {
+	until := pattern[:strings.IndexAny(pattern, "*?[")]
+	if known, ok = h.around(until); ok {
+		return known, ok
+	}
+	for _, known := range h.Files {
+		fits, _ := path.Match(pattern, known.Path)
+		if !fits && strings.Contains(pattern, "**") && strings.HasPrefix(known.Path, until) {
+			fits, _ = path.Match(path.Base(pattern), path.Base(known.Path))
+		}
+		if fits {
+			return known, true
+		}
+	}
+	return known, false
+}
+
+// Below are the facts of the files and folders of a folder.
+func (h *SessionHistory) Below(at string) (all []FileFact) {
+	if h == nil || h.SessionFacts == nil {
+		return nil
+	}
+	for _, known := range h.Files {
+		if strings.HasPrefix(known.Path, strings.TrimSuffix(at, "/")+"/") {
+			all = append(all, known)
+		}
+	}
+	return all
 }
 
 // holding is the fact of a file of that content.
@@ -134,6 +180,9 @@ func (h *SessionFacts) index() {
 		h.bySHA[known.SHA256], h.byPath[known.Path], h.byName[path.Base(known.Path)] = n, n, n
 		if !isWhole(known.Path) {
 			h.byPath[path.Base(known.Path)] = n
+		}
+		if strings.HasSuffix(known.Path, "/") {
+			h.folders = append(h.folders, n)
 		}
 	}
 }

@@ -28,6 +28,17 @@ func (e *Enforcer) recall(ctx context.Context, m *judged) {
 	e.rejudge(ctx, m, files)
 }
 
+// noteYoung looks where a request is to unpack what its session brought.
+func (e *Enforcer) noteYoung(ctx context.Context, m *judged) {
+	if len(m.Origins) > 0 && m.held != nil && !m.located.Args.Background {
+		m.young = past.YoungIn(ctx, m.held, m.located.Args.Workdir, m.Origins, e.config.History.Of(m.located))
+	}
+}
+
+func (e *Enforcer) filler(m *judged) past.Filler {
+	return past.Filler{Folder: m.located.Args.Workdir, Before: e.config.History.Of(m.located), Young: m.young}
+}
+
 // remember adds what became of a request to the history of its session. Files that a command fills in the background are known by
 // their paths, as they may have no content yet.
 func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
@@ -36,11 +47,11 @@ func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
 	did := e.deed(m)
 	did.Denied = did.Denied || m.approval != nil && m.approval.State == bailiff.ApprovalDenied
 	if did.Ran = a.started; did.Ran {
-		var in past.Digester
+		f := e.filler(m)
 		if m.held != nil && !m.located.Args.Background {
-			in = m.held
+			f.In = m.held
 		}
-		did.Files = past.FilesOf(ctx, in, m.located.Args.Workdir, m.Origins, e.config.History.Of(m.located))
+		did.Files = f.FilesOf(ctx, m.Origins)
 		did.Hosts, did.Credentials = m.Hosts, m.Decision.CredentialsRead
 	}
 	e.config.History.Add(m.located, did)
@@ -50,7 +61,7 @@ func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
 func (e *Enforcer) rememberForClient(ctx context.Context, m *judged, d bailiff.Decision) {
 	did := e.deed(m)
 	if did.Ran = d.Outcome == bailiff.Allow; d.Outcome != bailiff.Deny {
-		did.Files = past.FilesOf(ctx, nil, m.located.Args.Workdir, m.Origins, e.config.History.Of(m.located))
+		did.Files = e.filler(m).FilesOf(ctx, m.Origins)
 		did.Hosts, did.Credentials = m.Hosts, m.Decision.CredentialsRead
 	}
 	e.config.History.Add(m.located, did)
