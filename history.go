@@ -123,7 +123,7 @@ func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
 // around is the fact of the folder in which a path lies.
 func (h *SessionFacts) around(at string) (known FileFact, ok bool) {
 	for _, n := range h.folders {
-		if strings.HasPrefix(at, h.Files[n].Path) {
+		if strings.HasPrefix(at, homely(h.Files[n].Path)) {
 			return h.Files[n], true
 		}
 	}
@@ -137,8 +137,9 @@ func (h *SessionFacts) matching(pattern string) (known FileFact, ok bool) {
 		return known, ok
 	}
 	for _, known := range h.Files {
-		fits, _ := path.Match(pattern, known.Path)
-		if !fits && strings.Contains(pattern, "**") && strings.HasPrefix(known.Path, until) {
+		at := homely(known.Path)
+		fits, _ := path.Match(pattern, at)
+		if !fits && strings.Contains(pattern, "**") && strings.HasPrefix(at, until) {
 			fits, _ = path.Match(path.Base(pattern), path.Base(known.Path))
 		}
 		if fits {
@@ -177,6 +178,7 @@ func (h *SessionFacts) holding(sha256 string) (known FileFact, ok bool) {
 func (h *SessionFacts) index() {
 	h.bySHA, h.byPath, h.byName = map[string]int{}, map[string]int{}, map[string]int{}
 	for n, known := range h.Files {
+		known.Path = homely(known.Path)
 		h.bySHA[known.SHA256], h.byPath[known.Path], h.byName[path.Base(known.Path)] = n, n, n
 		if !isWhole(known.Path) {
 			h.byPath[path.Base(known.Path)] = n
@@ -187,12 +189,28 @@ func (h *SessionFacts) index() {
 	}
 }
 
-// Within is a path as seen from a folder, which may be unknown.
+// Within is a path as seen from a folder, which may be unknown. What lies in a home folder begins with "~", however it was spelled.
 func Within(folder, at string) string {
 	if folder != "" && !isWhole(at) {
 		at = path.Join(folder, at)
 	}
-	return path.Clean(at)
+	return homely(path.Clean(at))
+}
+
+func homely(at string) string {
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(at, homes); ok && rest != "" {
+			_, below, isBelow := strings.Cut(rest, "/")
+			if !isBelow {
+				return "~"
+			}
+			return "~/" + below
+		}
+	}
+	if rest, ok := strings.CutPrefix(at, "/root"); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return at
 }
 
 // isWhole says that a path names its folder, with "~" for the home folder.

@@ -44,34 +44,23 @@ func (e *Enforcer) filler(m *judged) past.Filler {
 func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), surveyTime)
 	defer cancel()
-	did := e.deed(m)
+	did := past.DeedOf(m.Judgement)
 	did.Denied = did.Denied || m.approval != nil && m.approval.State == bailiff.ApprovalDenied
 	if did.Ran = a.started; did.Ran {
 		f := e.filler(m)
 		if m.held != nil && !m.located.Args.Background {
 			f.In = m.held
 		}
-		did.Files = f.FilesOf(ctx, m.Origins)
-		did.Hosts, did.Credentials = m.Hosts, m.Decision.CredentialsRead
+		did.Done(m.Judgement, f.FilesOf(ctx, m.Origins))
 	}
 	e.config.History.Add(m.located, did)
 }
 
 // rememberForClient adds what a client does that runs a request itself, as far as the decision lets it.
 func (e *Enforcer) rememberForClient(ctx context.Context, m *judged, d bailiff.Decision) {
-	did := e.deed(m)
+	did := past.DeedOf(m.Judgement)
 	if did.Ran = d.Outcome == bailiff.Allow; d.Outcome != bailiff.Deny {
-		did.Files = e.filler(m).FilesOf(ctx, m.Origins)
-		did.Hosts, did.Credentials = m.Hosts, m.Decision.CredentialsRead
+		did.Done(m.Judgement, e.filler(m).FilesOf(ctx, m.Origins))
 	}
 	e.config.History.Add(m.located, did)
-}
-
-// deed is what a decision says of a request.
-func (*Enforcer) deed(m *judged) (did past.Deed) {
-	did.Denied = m.Fault == nil && past.Counts(m.Decision)
-	for _, r := range m.Decision.Reasons() {
-		did.Rules = append(did.Rules, r.Rule)
-	}
-	return did
 }

@@ -75,8 +75,8 @@ func fact(at, digest, how string) bailiff.FileFact {
 
 // isAround says that a folder is the one where the request ran, or holds it: other files lie there.
 func (f Filler) isAround(p string) bool {
-	at := f.at(p)
-	return at == "." || f.Folder == at || strings.HasPrefix(f.Folder, strings.TrimSuffix(at, "/")+"/")
+	at, here := f.at(p), f.at(".")
+	return at == "." || strings.HasPrefix(here+"/", strings.TrimSuffix(at, "/")+"/")
 }
 
 // moved are the facts of what lies in a folder, at the place to which that may be copied.

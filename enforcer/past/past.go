@@ -108,6 +108,20 @@ type Deed struct {
 	Credentials []string           `json:"credentials_read,omitempty"`
 }
 
+// DeedOf is what a judgement says of a request that does nothing.
+func DeedOf(j bailiff.Judgement) (did Deed) {
+	did.Denied = j.Fault == nil && Counts(j.Decision)
+	for _, r := range j.Decision.Reasons() {
+		did.Rules = append(did.Rules, r.Rule)
+	}
+	return did
+}
+
+// Done adds what a request does that runs, and the files that it fills.
+func (did *Deed) Done(j bailiff.Judgement, files []bailiff.FileFact) {
+	did.Files, did.Hosts, did.Credentials = files, j.Hosts, j.Decision.CredentialsRead
+}
+
 // Counts says that a decision denies a request for what it is: not because it cannot be judged, recorded or asked about now.
 func Counts(d bailiff.Decision) bool {
 	return d.Outcome == bailiff.Deny && slices.ContainsFunc(d.Denials, func(r bailiff.Reason) bool {

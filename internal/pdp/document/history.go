@@ -27,6 +27,7 @@ var (
 	keyHour            = ast.StringTerm("hour")
 	keyDay             = ast.StringTerm("day")
 	keyUser            = ast.StringTerm("user")
+	keyUserDenials     = ast.StringTerm("user_denials")
 	keyHow             = ast.StringTerm("how")
 	keyAt              = ast.StringTerm("at")
 	keyMade            = ast.StringTerm("made")
@@ -75,12 +76,15 @@ var noFacts = &bailiff.SessionFacts{}
 func historyEntries(h *bailiff.SessionHistory) [][2]*ast.Term {
 	entries := slices.Clone(termsOf(cmp.Or(h.SessionFacts, noFacts)).entries)
 	entries = append(entries, item(keyComplete, ast.InternedTerm(h.Complete)),
-		item(keyDenials, object(item(keyInARow, ast.InternedTerm(h.Denials.InARow)), item(keyTotal, ast.InternedTerm(h.Denials.Total)))),
-		item(keyRequests, window(h.Requests)), item(keyNewHosts, window(h.NewHosts)))
+		item(keyDenials, denials(h.Denials)), item(keyRequests, window(h.Requests)), item(keyNewHosts, window(h.NewHosts)))
 	if h.User != nil {
-		entries = append(entries, item(keyUser, object(historyEntries(h.User)...)))
+		entries = append(entries, item(keyUser, object(historyEntries(h.User)...)), item(keyUserDenials, denials(h.User.Denials)))
 	}
 	return entries
+}
+
+func denials(c bailiff.DenialCount) *ast.Term {
+	return object(item(keyInARow, ast.InternedTerm(c.InARow)), item(keyTotal, ast.InternedTerm(c.Total)))
 }
 
 func window(c bailiff.WindowCount) *ast.Term {
