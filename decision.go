@@ -297,6 +297,8 @@ type Judgement struct {
 	Discards bool
 	// Reaches says that the text names hosts which its programs reach.
 	Reaches bool
+	// Loads are Files, and those that would be modules which the text loads by their names.
+	Loads []string
 	// Hosts are those that the text names, Origins of the files that it fills from elsewhere.
 	Hosts   []string
 	Origins []Origin

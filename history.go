@@ -33,7 +33,7 @@ type SessionFacts struct {
 	once, indexing        sync.Once
 	built                 any
 	bySHA, byPath, byName map[string]int // the files
-	folders               []int          // those of them that are folders
+	open                  []int          // those of them that are folders or patterns
 }
 
 // DenialCount counts denials by the policies and by people. Those in a row end with a request that ran.
@@ -51,7 +51,8 @@ type WindowCount struct {
 
 // FileFact is a file that a session filled.
 type FileFact struct {
-	// Path is absolute where the folder was known, and ends in "/" for a folder of which all files count. SHA256 is of its content, empty where that could not be looked at.
+	// Path is absolute where the folder was known, and ends in "/" for a folder of which all files count. It may
+	// be a pattern. SHA256 is of its content, empty where that could not be looked at.
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"`
 	// How is one of [Downloaded], [Decoded] and [Compiled].
@@ -104,7 +105,7 @@ func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
 		return known, ok
 	}
 	at := Within(folder, f.Path)
-	if strings.ContainsAny(at, "*?[") {
+	if isPattern(at) {
 		return h.matching(at)
 	}
 	n, ok := h.byPath[at]
@@ -120,15 +121,19 @@ func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
 	return h.around(at)
 }
 
-// around is the fact of the folder in which a path lies.
+// around is the fact of the folder in which a path lies, or of a pattern that it matches.
 func (h *SessionFacts) around(at string) (known FileFact, ok bool) {
-	for _, n := range h.folders {
-		if strings.HasPrefix(at, homely(h.Files[n].Path)) {
+	for _, n := range h.open {
+		known := homely(h.Files[n].Path)
+		fits, _ := path.Match(known, at)
+		if fits || strings.HasSuffix(known, "/") && strings.HasPrefix(at, known) {
 			return h.Files[n], true
 		}
 	}
 	return known, false
 }
+
+func isPattern(at string) bool { return strings.ContainsAny(at, "*?[") }
 
 // matching is the fact of a file, or of a folder, that a pattern may mean.
 func (h *SessionFacts) matching(pattern string) (known FileFact, ok bool) {
@@ -183,8 +188,8 @@ func (h *SessionFacts) index() {
 		if !isWhole(known.Path) {
 			h.byPath[path.Base(known.Path)] = n
 		}
-		if strings.HasSuffix(known.Path, "/") {
-			h.folders = append(h.folders, n)
+		if strings.HasSuffix(known.Path, "/") || isPattern(known.Path) {
+			h.open = append(h.open, n)
 		}
 	}
 }

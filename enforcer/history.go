@@ -10,7 +10,7 @@ import (
 // recalls says whether it is looked at, in a sandbox, which of the files that a request runs were filled before. On the host
 // all of them are read.
 func (e *Enforcer) recalls(m *judged) bool {
-	return len(m.Files) > 0 && m.needsSandbox() && m.Decision.Outcome == bailiff.Allow && !e.runsOnHost(m) &&
+	return len(m.Loads) > 0 && m.needsSandbox() && m.Decision.Outcome == bailiff.Allow && !e.runsOnHost(m) &&
 		e.config.History.Of(m.located).HasFiles()
 }
 
@@ -20,7 +20,7 @@ func (e *Enforcer) recall(ctx context.Context, m *judged) {
 		return
 	}
 	files := []bailiff.File{}
-	for _, path := range m.Files {
+	for _, path := range m.Loads {
 		if one, err := m.held.Digest(ctx, m.located.Args.Workdir, []string{path}); err == nil {
 			files = append(files, one...)
 		}

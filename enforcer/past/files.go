@@ -49,20 +49,39 @@ type Filler struct {
 // FilesOf are the facts of origins: each by its content as far as that can be told, else by its path. What is made of other files counts
 // if the session filled one of these before. A file that is not there is none, but for one that comes later.
 func (f Filler) FilesOf(ctx context.Context, origins []bailiff.Origin) (facts []bailiff.FileFact) {
-	for _, o := range origins {
-		how := f.howOf(ctx, o, facts)
-		switch {
-		case how == "":
-			facts = append(facts, f.moved(o)...)
-		case strings.HasSuffix(o.Path, "/"):
-			facts = append(facts, f.unpacked(ctx, o, how)...)
-		default:
-			if digest, isThere := f.digest(ctx, o.Path); isThere || o.Later {
-				facts = append(facts, f.fact(o.Path, digest, how))
+	for range maxSteps {
+		var left []bailiff.Origin
+		for _, o := range origins {
+			if how := f.howOf(ctx, o, facts); how != "" {
+				facts = append(facts, f.filled(ctx, o, how)...)
+			} else {
+				left = append(left, o)
 			}
 		}
+		if len(left) == len(origins) {
+			break
+		}
+		origins = left
+	}
+	for _, o := range origins {
+		facts = append(facts, f.moved(o)...)
 	}
 	return facts
+}
+
+// maxSteps is how often one request makes files of those that it made, in whatever order it tells them.
+const maxSteps = 8
+
+// filled are the facts of one origin.
+func (f Filler) filled(ctx context.Context, o bailiff.Origin, how string) []bailiff.FileFact {
+	if strings.HasSuffix(o.Path, "/") {
+		return f.unpacked(ctx, o, how)
+	}
+	digest, isThere := f.digest(ctx, o.Path)
+	if !isThere && !o.Later && !strings.HasSuffix(o.Path, "*") {
+		return nil
+	}
+	return []bailiff.FileFact{f.fact(o.Path, digest, how)}
 }
 
 func (f Filler) at(p string) string { return bailiff.Within(f.Folder, p) }

@@ -44,10 +44,10 @@ func (j *RowJudge) replay(ctx context.Context, row rows.Row) bailiff.Judgement {
 // recall judges a request by the content of the files that it runs.
 func (j *RowJudge) recall(ctx context.Context, req bailiff.Request, store *past.Store, on told) bailiff.Judgement {
 	judged := j.decide(ctx, req, store.Of(req), nil)
-	if len(on) == 0 || len(judged.Files) == 0 {
+	if len(on) == 0 || len(judged.Loads) == 0 {
 		return judged
 	}
-	files, _ := on.Digest(ctx, req.Args.Workdir, judged.Files) // which cannot fail
+	files, _ := on.Digest(ctx, req.Args.Workdir, judged.Loads) // which cannot fail
 	return j.decide(ctx, req, store.Of(req), files)
 }
 

@@ -134,7 +134,9 @@ func (wr *Writer) noteParts(fills programs.Fills, inv *call.Invocation, args *ca
 			prefix = w
 		}
 		from := overlay.SourcesOf(wr.FileAt(word.First(args.Operands), inv.Scope))
-		wr.Transfer(path.Dir(wr.Path(prefix, inv.Scope)), from, overlay.Divided)
+		parts := wr.Path(prefix, inv.Scope)
+		wr.Transfer(path.Dir(parts), from, overlay.Divided)
+		wr.Transfer(parts+"*", from, overlay.Written)
 		return
 	}
 	for _, w := range args.Operands {
