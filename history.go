@@ -16,6 +16,8 @@ type SessionHistory struct {
 	// Requests counts those before this one, NewHosts the hosts that were named or reached for the first time.
 	Requests WindowCount `json:"requests"`
 	NewHosts WindowCount `json:"new_hosts"`
+	// RunSeconds is how long its requests ran in all.
+	RunSeconds int `json:"run_seconds"`
 	// User is of its user, without one of its own.
 	User *SessionHistory `json:"user,omitempty"`
 }
@@ -29,6 +31,13 @@ type SessionFacts struct {
 	CredentialsRead []string `json:"credentials_read"`
 	// Findings counts how often a rule was a reason, by the rules.
 	Findings map[string]int `json:"findings"`
+	// Reached are the hosts that its sandboxes reached through the sidecar, with the bytes that were sent there.
+	Reached map[string]int64 `json:"reached"`
+	// Forwarded are the names of the variables that its requests got, ApprovedBy who approved how many of them, Agents the ids of its
+	// sub-agents.
+	Forwarded  []string       `json:"forwarded"`
+	ApprovedBy map[string]int `json:"approved_by"`
+	Agents     []string       `json:"agents"`
 
 	once, indexing        sync.Once
 	built                 any

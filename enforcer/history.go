@@ -44,7 +44,10 @@ func (e *Enforcer) filler(m *judged) past.Filler {
 func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), surveyTime)
 	defer cancel()
-	did := past.DeedOf(m.Judgement)
+	did := past.DeedOf(m.located, m.Judgement)
+	if m.approval != nil && m.approval.State == bailiff.ApprovalApproved {
+		did.ApprovedBy = m.approval.By
+	}
 	did.Denied = did.Denied || m.approval != nil && m.approval.State == bailiff.ApprovalDenied
 	if did.Ran = a.started; did.Ran {
 		f := e.filler(m)
@@ -52,13 +55,17 @@ func (e *Enforcer) remember(ctx context.Context, m *judged, a answer) {
 			f.In = m.held
 		}
 		did.Done(m.Judgement, f.FilesOf(ctx, m.Origins))
+		did.Forwarded, did.RunMillis = m.Decision.Env.Forward, a.Duration.Milliseconds()
+		if a.Egress != nil {
+			did.Reached = a.Egress.SentTo
+		}
 	}
 	e.config.History.Add(m.located, did)
 }
 
 // rememberForClient adds what a client does that runs a request itself, as far as the decision lets it.
 func (e *Enforcer) rememberForClient(ctx context.Context, m *judged, d bailiff.Decision) {
-	did := past.DeedOf(m.Judgement)
+	did := past.DeedOf(m.located, m.Judgement)
 	if did.Ran = d.Outcome == bailiff.Allow; d.Outcome != bailiff.Deny {
 		did.Done(m.Judgement, e.filler(m).FilesOf(ctx, m.Origins))
 	}

@@ -22,9 +22,14 @@ _content_of(run) := sprintf("%s (sha256 %s)", [run.path, run.sha256])
 #   together more denials count, so that no agent begins a session after each.
 _found_in_text contains _found("denied_often", "") if {
 	not input.session.unattended
-	some whose in ["denials", "user_denials"]
-	some kind, most in data.bailiff.tables.session_history[whose]
-	input.session_history[whose][kind] >= most
+	some kind, most in data.bailiff.tables.session_history.denials
+	input.session_history.denials[kind] >= most
+}
+
+_found_in_text contains _found("denied_often", "") if {
+	not input.session.unattended
+	some kind, most in data.bailiff.tables.session_history.user_denials
+	input.session_history.user_denials[kind] >= most
 }
 
 # METADATA

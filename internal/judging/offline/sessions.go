@@ -27,7 +27,7 @@ func (j *RowJudge) replay(ctx context.Context, row rows.Row) bailiff.Judgement {
 		}
 		on.hold(f.Folder, earlier.Files)
 		f.In = on.place()
-		did := past.DeedOf(judged)
+		did := past.DeedOf(req, judged)
 		if did.Ran = earlier.Outcome != rows.Denied; did.Ran {
 			did.Denied = false
 			did.Done(judged, f.FilesOf(ctx, judged.Origins))
