@@ -13,7 +13,7 @@ func (s sessions) List(most int) ([]api.Session, error) {
 	known, err := s.past.List(most)
 	list := make([]api.Session, 0, len(known))
 	for _, k := range known {
-		list = append(list, sessionOf(k))
+		list = append(list, rememberedSession(k))
 	}
 	return list, err
 }
@@ -23,11 +23,11 @@ func (s sessions) Show(id string) ([]api.SessionPast, error) {
 	shown, err := s.past.Show(id)
 	list := make([]api.SessionPast, 0, len(shown))
 	for _, one := range shown {
-		list = append(list, api.SessionPast{Session: sessionOf(one.Known), History: one.History})
+		list = append(list, api.SessionPast{Session: rememberedSession(one.Known), History: one.History})
 	}
 	return list, err
 }
 
-func sessionOf(k past.Known) api.Session {
+func rememberedSession(k past.Known) api.Session {
 	return api.Session{ID: k.Session, Caller: k.Caller, LastUsed: k.Used}
 }

@@ -158,7 +158,7 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.answer(http.MethodGet, "/v1/decisions", o.decisions)
 	rs.on(http.MethodGet, "/v1/events", o.events)
 	rs.elsewhere("This is the operators' listener; agents ask at a listener of agent.listeners.",
-		"/v1/execute", "/v1/decide", "/v1/session-histories/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
+		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
 	if c.BreakGlass != nil {
 		rs.answer(http.MethodPost, "/v1/break-glass", o.withPermission(bailiff.MayGovern, wishing(o, o.breakGlass)))
 	}
