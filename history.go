@@ -75,6 +75,7 @@ type Run struct {
 	Path string
 	// Whose is "session" or "user".
 	Whose string
+	// FileFact is how it was filled, with the content that it has now, empty where that was not looked at.
 	FileFact
 }
 
@@ -99,10 +100,15 @@ func (h *SessionHistory) Runs(folder string, files []File) (all []Run) {
 		user = h.User.SessionFacts
 	}
 	for _, f := range files {
-		if known, ok := h.made(folder, f); ok {
-			all = append(all, Run{f.Path, "session", known})
-		} else if known, ok := user.holding(f.SHA256); ok {
-			all = append(all, Run{f.Path, "user", known})
+		known, ok := h.made(folder, f)
+		whose := "session"
+		if !ok {
+			known, ok = user.holding(f.SHA256)
+			whose = "user"
+		}
+		if ok {
+			known.SHA256 = f.SHA256 // a grant is for what runs, which need not be what was brought
+			all = append(all, Run{f.Path, whose, known})
 		}
 	}
 	return all

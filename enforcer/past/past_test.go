@@ -84,8 +84,8 @@ func TestAFileIsKnownByItsContentAndByItsPath(t *testing.T) {
 	} {
 		runs := s.Of(of(c.session)).Runs(c.folder, []bailiff.File{{Path: c.path, SHA256: c.sha256}})
 		if whose := ""; len(runs) > 0 {
-			if whose = runs[0].Whose; whose != c.whose {
-				t.Errorf("%s: it is the %s's, want %q", name, whose, c.whose)
+			if whose = runs[0].Whose; whose != c.whose || runs[0].SHA256 != c.sha256 {
+				t.Errorf("%s: it is the %s's with the content %q, want %q with %q", name, whose, runs[0].SHA256, c.whose, c.sha256)
 			}
 		} else if c.whose != "" {
 			t.Errorf("%s: it is not known", name)
