@@ -105,4 +105,6 @@ type EgressTraffic struct {
 	Hosts    int       `json:"hosts"`
 	Sent     int64     `json:"sent"`
 	Received int64     `json:"received"`
+	// SentTo are the bytes sent, by host.
+	SentTo map[string]int64 `json:"-"`
 }

@@ -247,10 +247,13 @@ type Limits struct {
 
 // Origin says where the content of a file comes from that a request fills.
 type Origin struct {
-	Path string
-	// How is one of [Downloaded], [Decoded] and [Compiled], From the files of which it is compiled.
+	// Path ends in "/" for a folder that is filled. Beside is the folder that an archive is expected to make where others lie too.
+	Path, Beside string
+	// How is one of [Downloaded], [Decoded], [Compiled] and [Derived], From the files of which it is made.
 	How  string
 	From []string
+	// Later says that it may be filled when the request has ended.
+	Later bool
 }
 
 // How a file got its content.
@@ -258,6 +261,8 @@ const (
 	Downloaded = "downloaded"
 	Decoded    = "decoded"
 	Compiled   = "compiled"
+	// Derived: as one of the files of which it is made.
+	Derived = "derived"
 )
 
 // Judgement is a decision with what the decision log keeps beside it.
@@ -294,6 +299,8 @@ type Judgement struct {
 	Discards bool
 	// Reaches says that the text names hosts which its programs reach.
 	Reaches bool
+	// Loads are Files, and those that would be modules which the text loads by their names.
+	Loads []string
 	// Hosts are those that the text names, Origins of the files that it fills from elsewhere.
 	Hosts   []string
 	Origins []Origin

@@ -2,6 +2,7 @@ package bailiff
 
 import (
 	"path"
+	"strings"
 	"sync"
 	"time"
 )
@@ -15,6 +16,8 @@ type SessionHistory struct {
 	// Requests counts those before this one, NewHosts the hosts that were named or reached for the first time.
 	Requests WindowCount `json:"requests"`
 	NewHosts WindowCount `json:"new_hosts"`
+	// RunSeconds is how long its requests ran in all.
+	RunSeconds int `json:"run_seconds"`
 	// User is of its user, without one of its own.
 	User *SessionHistory `json:"user,omitempty"`
 }
@@ -28,10 +31,18 @@ type SessionFacts struct {
 	CredentialsRead []string `json:"credentials_read"`
 	// Findings counts how often a rule was a reason, by the rules.
 	Findings map[string]int `json:"findings"`
+	// Reached are the hosts that its sandboxes reached through the sidecar, with the bytes that were sent there.
+	Reached map[string]int64 `json:"reached"`
+	// Forwarded are the names of the variables that its requests got, ApprovedBy who approved how many of them, Agents the ids of its
+	// sub-agents.
+	Forwarded  []string       `json:"forwarded"`
+	ApprovedBy map[string]int `json:"approved_by"`
+	Agents     []string       `json:"agents"`
 
 	once, indexing        sync.Once
 	built                 any
 	bySHA, byPath, byName map[string]int // the files
+	open                  []int          // those of them that are folders or patterns
 }
 
 // DenialCount counts denials by the policies and by people. Those in a row end with a request that ran.
@@ -49,7 +60,8 @@ type WindowCount struct {
 
 // FileFact is a file that a session filled.
 type FileFact struct {
-	// Path is absolute where the folder was known. SHA256 is of its content, empty where that could not be looked at.
+	// Path is absolute where the folder was known, and ends in "/" for a folder of which all files count. It may
+	// be a pattern. SHA256 is of its content, empty where that could not be looked at.
 	Path   string `json:"path"`
 	SHA256 string `json:"sha256,omitempty"`
 	// How is one of [Downloaded], [Decoded] and [Compiled].
@@ -63,6 +75,7 @@ type Run struct {
 	Path string
 	// Whose is "session" or "user".
 	Whose string
+	// FileFact is how it was filled, with the content that it has now, empty where that was not looked at.
 	FileFact
 }
 
@@ -87,10 +100,15 @@ func (h *SessionHistory) Runs(folder string, files []File) (all []Run) {
 		user = h.User.SessionFacts
 	}
 	for _, f := range files {
-		if known, ok := h.made(folder, f); ok {
-			all = append(all, Run{f.Path, "session", known})
-		} else if known, ok := user.holding(f.SHA256); ok {
-			all = append(all, Run{f.Path, "user", known})
+		known, ok := h.made(folder, f)
+		whose := "session"
+		if !ok {
+			known, ok = user.holding(f.SHA256)
+			whose = "user"
+		}
+		if ok {
+			known.SHA256 = f.SHA256 // a grant is for what runs, which need not be what was brought
+			all = append(all, Run{f.Path, whose, known})
 		}
 	}
 	return all
@@ -102,6 +120,9 @@ func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
 		return known, ok
 	}
 	at := Within(folder, f.Path)
+	if isPattern(at) {
+		return h.matching(at)
+	}
 	n, ok := h.byPath[at]
 	if !ok && !isWhole(at) {
 		n, ok = h.byName[path.Base(at)]
@@ -110,9 +131,55 @@ func (h *SessionFacts) made(folder string, f File) (known FileFact, ok bool) {
 		n, ok = h.byPath[path.Base(at)] // of a file whose folder was not known
 	}
 	if ok {
-		known = h.Files[n]
+		return h.Files[n], true
 	}
-	return known, ok
+	return h.around(at)
+}
+
+// around is the fact of the folder in which a path lies, or of a pattern that it matches.
+func (h *SessionFacts) around(at string) (known FileFact, ok bool) {
+	for _, n := range h.open {
+		known := homely(h.Files[n].Path)
+		fits, _ := path.Match(known, at)
+		if fits || strings.HasSuffix(known, "/") && strings.HasPrefix(at, known) {
+			return h.Files[n], true
+		}
+	}
+	return known, false
+}
+
+func isPattern(at string) bool { return strings.ContainsAny(at, "*?[") }
+
+// matching is the fact of a file, or of a folder, that a pattern may mean.
+func (h *SessionFacts) matching(pattern string) (known FileFact, ok bool) {
+	until := pattern[:strings.IndexAny(pattern, "*?[")]
+	if known, ok = h.around(until); ok {
+		return known, ok
+	}
+	for _, known := range h.Files {
+		at := homely(known.Path)
+		fits, _ := path.Match(pattern, at)
+		if !fits && strings.Contains(pattern, "**") && strings.HasPrefix(at, until) {
+			fits, _ = path.Match(path.Base(pattern), path.Base(known.Path))
+		}
+		if fits {
+			return known, true
+		}
+	}
+	return known, false
+}
+
+// Below are the facts of the files and folders of a folder.
+func (h *SessionHistory) Below(at string) (all []FileFact) {
+	if h == nil || h.SessionFacts == nil {
+		return nil
+	}
+	for _, known := range h.Files {
+		if strings.HasPrefix(known.Path, strings.TrimSuffix(at, "/")+"/") {
+			all = append(all, known)
+		}
+	}
+	return all
 }
 
 // holding is the fact of a file of that content.
@@ -131,19 +198,39 @@ func (h *SessionFacts) holding(sha256 string) (known FileFact, ok bool) {
 func (h *SessionFacts) index() {
 	h.bySHA, h.byPath, h.byName = map[string]int{}, map[string]int{}, map[string]int{}
 	for n, known := range h.Files {
+		known.Path = homely(known.Path)
 		h.bySHA[known.SHA256], h.byPath[known.Path], h.byName[path.Base(known.Path)] = n, n, n
 		if !isWhole(known.Path) {
 			h.byPath[path.Base(known.Path)] = n
 		}
+		if strings.HasSuffix(known.Path, "/") || isPattern(known.Path) {
+			h.open = append(h.open, n)
+		}
 	}
 }
 
-// Within is a path as seen from a folder, which may be unknown.
+// Within is a path as seen from a folder, which may be unknown. What lies in a home folder begins with "~", however it was spelled.
 func Within(folder, at string) string {
 	if folder != "" && !isWhole(at) {
 		at = path.Join(folder, at)
 	}
-	return path.Clean(at)
+	return homely(path.Clean(at))
+}
+
+func homely(at string) string {
+	for _, homes := range []string{"/home/", "/Users/"} {
+		if rest, ok := strings.CutPrefix(at, homes); ok && rest != "" {
+			_, below, isBelow := strings.Cut(rest, "/")
+			if !isBelow {
+				return "~"
+			}
+			return "~/" + below
+		}
+	}
+	if rest, ok := strings.CutPrefix(at, "/root"); ok && (rest == "" || rest[0] == '/') {
+		return "~" + rest
+	}
+	return at
 }
 
 // isWhole says that a path names its folder, with "~" for the home folder.

@@ -52,6 +52,7 @@ type core struct {
 	egress      egressTotals
 	page        http.Handler // of the metrics
 	history     *history.History
+	past        *past.Store    // of sessions
 	source      *bundle.Source // of the policies; nil where they are files
 	policies    *pdp.PDP
 	variables   *env.Sources
@@ -114,10 +115,11 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	if c.snapshots != nil {
 		parts.Snapshots = c.snapshots
 	}
-	if parts.History, err = past.Open(past.Config{Dir: filepath.Join(cfg.StateDir, "session-histories"), Scrub: c.scrubber.Scrub,
+	if c.past, err = past.Open(past.Config{Dir: filepath.Join(cfg.StateDir, "session-histories"), Scrub: c.scrubber.Scrub,
 		Damaged: c.metrics.HistoryDamaged, Log: log}); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
+	parts.History = c.past
 	c.enforcer, err = enforcer.New(parts)
 	if err != nil {
 		return nil, errors.Join(err, c.releaseAll())

@@ -1,6 +1,8 @@
 package app
 
 import (
+	"archive/tar"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -58,12 +60,54 @@ func TestWhatASessionDownloadedIsAskedAboutWhenItRuns(t *testing.T) {
 	if a := expect("first", "sh ./other.sh", ""); a.Output != "brought\n" {
 		t.Errorf("it printed %q", a.Output)
 	}
+	expect("first", "sed s/brought/changed/ i.sh > changed.sh", "")
+	expect("first", "sh changed.sh", rule)
 	expect("second", "sh other.sh", rule)
 	expect("second", "printf 'echo own\\n' > own.sh && chmod u+x own.sh", "")
 	expect("second", "sh own.sh", "")
 	o.stop()
 	*o = *startOffice(t, state, text)
 	expect("first", "sh i.sh", rule)
+}
+
+func TestWhatWasUnpackedOfADownloadIsAskedAboutWhenItRuns(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, openDir(t), onePerson(t, "backends: {local: {}}"))
+	server := httptest.NewServer(http.FileServer(http.Dir(archiveOf(t, "tool", "echo unpacked\n"))))
+	t.Cleanup(server.Close)
+	_, expect := downloads(t, o)
+	const rule = "session.runs_brought"
+	expect("first", "printf 'echo own\\n' > own.sh", "")
+	expect("first", "curl -s "+server.URL+"/a.tar -o a.tar", "")
+	expect("first", "tar xf a.tar", "")
+	expect("first", "sh own.sh", "")
+	expect("first", "sh ./tool", rule)
+	expect("first", "mv tool other", "")
+	expect("first", "sh ./other", rule)
+	shown, err := o.operator.Session(t.Context(), "first")
+	if err != nil || len(shown.Histories) != 1 || len(shown.Decisions) == 0 {
+		t.Fatalf("the operator sees %+v, %v", shown, err)
+	}
+	if h := shown.Histories[0].History; len(h.Files) < 2 || h.Requests.Day < 7 || h.Findings[rule] != 2 {
+		t.Errorf("the history is %+v, %+v", h, h.SessionFacts)
+	}
+	list, err := o.operator.Sessions(t.Context())
+	if err != nil || len(list) != 1 || list[0].ID != "first" {
+		t.Errorf("the sessions are %+v, %v", list, err)
+	}
+}
+
+// archiveOf is a folder with the archive a.tar of one file.
+func archiveOf(t *testing.T, name, text string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	file, err := os.Create(filepath.Join(folder, "a.tar")) //nolint:gosec // of this test
+	must(t, err)
+	w := tar.NewWriter(file)
+	must(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(text))}))
+	_, err = w.Write([]byte(text))
+	must(t, errors.Join(err, w.Close(), file.Close()))
+	return folder
 }
 
 func TestAWayOutIsAskedAboutOnceCredentialsWereRead(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/past"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 )
@@ -37,6 +38,8 @@ type judged struct {
 	fault error
 	// kept is the snapshot that was taken for it.
 	kept *snapshot.Entry
+	// young are the files where it unpacks what its session brought.
+	young past.Young
 }
 
 // placed is a request in the place where it runs. Nothing of it changes once it is judged.

@@ -131,6 +131,7 @@ func (e *Enforcer) enforce(ctx context.Context, g grant) answer {
 		return e.noSandbox(ctx, g.Decision, err)
 	}
 	e.config.Observer.Forwarded(g.Decision.Env.Forward)
+	e.noteYoung(ctx, g.judged)
 	a := e.parts.exec(ctx, g)
 	if a.sandboxGone && !g.held.IsShared() { // else its script is lost with it
 		if err := e.replace(ctx, g); err != nil {

@@ -43,7 +43,7 @@ type traffic struct {
 	noNames  string   // why they are not, where they were to be
 	mu       sync.Mutex
 	blocked  []bailiff.Blocked
-	hosts    map[string]bool
+	sentTo   map[string]int64 // by host
 	sent     int64
 	received int64
 }
@@ -78,17 +78,18 @@ func (t *traffic) isNew(b *bailiff.Blocked) bool {
 func (t *traffic) Closed(host string, sent, received int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.hosts == nil {
-		t.hosts = map[string]bool{}
+	if t.sentTo == nil {
+		t.sentTo = map[string]int64{}
 	}
-	t.hosts[host] = true
+	t.sentTo[host] += sent
 	t.sent, t.received = t.sent+sent, t.received+received
 }
 
 func (t *traffic) tell(a *bailiff.Answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.hosts), Sent: t.sent, Received: t.received}
+	a.Egress = &bailiff.EgressTraffic{Blocked: slices.Clone(t.blocked), Hosts: len(t.sentTo), Sent: t.sent, Received: t.received,
+		SentTo: maps.Clone(t.sentTo)}
 	if a.ExitCode != 0 && !t.names && lookedUp(a.Output) {
 		a.Note("Names are not looked up in the sandbox: have the program connect by the proxy that $HTTPS_PROXY names, which looks " +
 			"them up." + t.because())

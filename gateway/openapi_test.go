@@ -136,6 +136,7 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 	}
 	return []exchange{
 		{"GET", "/v1/status", ""}, {"GET", "/v1/policies", ""}, {"GET", "/v1/sandboxes", ""},
+		{"GET", "/v1/session-histories?limit=10", ""}, {"GET", "/v1/session-histories/s1", ""},
 		{"GET", "/v1/policies/history", ""}, {"GET", "/v1/policies/history/r0", ""},
 		{"POST", "/v1/policies/rollback", `{"revision": "r0", "reason": "It was right."}`}, {"DELETE", "/v1/policies/rollback", ""},
 		{"DELETE", "/v1/sandboxes/sb1", ""}, {"POST", "/v1/sandboxes/reap", ""},
@@ -256,7 +257,8 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 		for _, path := range []string{"/v1/sandboxes/other", "/v1/grants/g-none"} {
 			try(operator, "DELETE", path, "")
 		}
-		for _, path := range []string{"/v1/approvals?state=open", "/v1/decisions?limit=0", "/v1/events?since=1", "/v1/approvals/a-none"} {
+		for _, path := range []string{"/v1/approvals?state=open", "/v1/decisions?limit=0", "/v1/events?since=1", "/v1/approvals/a-none",
+			"/v1/session-histories?limit=0", "/v1/session-histories/none"} {
 			try(operator, "GET", path, "")
 		}
 		try(operator, "DELETE", "/v1/freeze", `{"kind": "all"}`)

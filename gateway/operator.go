@@ -87,6 +87,7 @@ type OperatorConfig struct {
 	Grants    Revoker
 	Freezer   Freezer
 	Projects  Adopter
+	Sessions  Sessions
 	Decisions DecisionLog
 	History   PolicyHistory
 	// Who says who sends a request; false if this listener does not know them. It is
@@ -141,6 +142,8 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 	rs.answer(http.MethodGet, "/v1/sandboxes", o.sandboxes)
 	rs.answer(http.MethodDelete, "/v1/sandboxes/{id}", o.withPermission(bailiff.MayOperate, o.remove))
 	rs.answer(http.MethodPost, "/v1/sandboxes/reap", o.withPermission(bailiff.MayOperate, o.reap))
+	rs.answer(http.MethodGet, "/v1/session-histories", o.sessions)
+	rs.answer(http.MethodGet, "/v1/session-histories/{id}", o.session)
 	rs.answer(http.MethodGet, "/v1/approvals", o.approvals)
 	rs.answer(http.MethodGet, "/v1/approvals/{id}", o.approval)
 	rs.answer(http.MethodGet, "/v1/approvals/{id}/preview", o.preview)
@@ -180,7 +183,7 @@ func (c OperatorConfig) missing() error {
 	return required.Fields("operator", map[string]bool{
 		"Statuser": c.Statuser == nil, "Sandboxes": c.Sandboxes == nil, "Approvals": c.Approvals == nil, "Grants": c.Grants == nil,
 		"Freezer": c.Freezer == nil, "Decisions": c.Decisions == nil, "History": c.History == nil, "Who": c.Who == nil,
-		"Permit": c.Permit == nil, "Projects": c.Projects == nil,
+		"Permit": c.Permit == nil, "Projects": c.Projects == nil, "Sessions": c.Sessions == nil,
 	})
 }
 

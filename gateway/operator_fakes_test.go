@@ -105,9 +105,32 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
 	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o,
-		Projects: adopter{}, Undo: undoer{}, MCP: truster{}, Decisions: o.log, History: laws{},
+		Projects: adopter{}, Sessions: pasts{}, Undo: undoer{}, MCP: truster{}, Decisions: o.log, History: laws{},
 		Who: as(person), Permit: anything, BreakGlass: breaker{}, Link: linked}
 }
+
+// pasts remember one session.
+type pasts struct{}
+
+var remembered = api.Session{ID: "s1", Caller: "hermes", LastUsed: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
+
+func (pasts) List(int) ([]api.Session, error) { return []api.Session{remembered}, nil }
+
+func (pasts) Show(id string) ([]api.SessionPast, error) {
+	if id != remembered.ID {
+		return nil, nil
+	}
+	return []api.SessionPast{{Session: remembered, History: &bailiff.SessionHistory{Complete: true, SessionFacts: &bailiff.SessionFacts{
+		Files: []bailiff.FileFact{{Path: "/w/i.sh", SHA256: "ab", How: bailiff.Downloaded, At: remembered.LastUsed}},
+		Hosts: []string{"x.test"}, CredentialsRead: []string{}, Findings: map[string]int{"session.runs_brought": 1},
+		Reached: map[string]int64{"x.test": 10}, Forwarded: []string{"TOKEN"}, ApprovedBy: map[string]int{"ana": 1}, Agents: []string{"a1"}},
+		RunSeconds: 7}}}, nil
+}
+
+type brokenPasts struct{}
+
+func (brokenPasts) List(int) ([]api.Session, error)        { panic("a bug") }
+func (brokenPasts) Show(string) ([]api.SessionPast, error) { panic("a bug") }
 
 // adopter has a change of one file.
 type adopter struct{}
@@ -231,7 +254,7 @@ func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
 	Freezer: brokenOffice{}, Projects: brokenOffice{}, Undo: brokenUndoer{}, MCP: brokenTruster{},
-	Decisions: brokenLog{}, History: brokenLaws{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
+	Decisions: brokenLog{}, History: brokenLaws{}, Sessions: brokenPasts{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
 	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {

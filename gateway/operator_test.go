@@ -96,3 +96,18 @@ func TestAnOperatorsListenerServesNoAgent(t *testing.T) {
 	}
 	c.do(http.MethodDelete, "/v1/sessions/s1", "").problem(t, http.StatusNotFound)
 }
+
+func TestOperatorsSeeWhatASessionDid(t *testing.T) {
+	c := callerOf(t, open(t, ListenerConfig{}, operatorHandler(t, &sidecar{})))
+	var list api.Sessions
+	if c.do(http.MethodGet, "/v1/session-histories", "").into(t, http.StatusOK, &list); len(list.Sessions) != 1 || list.Sessions[0] != remembered {
+		t.Errorf("the sessions are %+v", list)
+	}
+	var shown api.SessionShown
+	if c.do(http.MethodGet, "/v1/session-histories/s1", "").into(t, http.StatusOK, &shown); len(shown.Histories) != 1 ||
+		shown.Histories[0].History.Files[0].Path != "/w/i.sh" || shown.Histories[0].History.Reached["x.test"] != 10 {
+		t.Errorf("the session is %+v", shown)
+	}
+	c.do(http.MethodGet, "/v1/session-histories/other", "").problem(t, http.StatusNotFound)
+	c.do(http.MethodGet, "/v1/session-histories?limit=0", "").problem(t, http.StatusBadRequest)
+}

@@ -18,11 +18,18 @@ _content_of(run) := sprintf("%s (sha256 %s)", [run.path, run.sha256])
 # title: A session that was denied again and again
 # description: |
 #   Who tries until something passes is asked about everything from then on. Denials in a row end with a request that runs.
-#   In an unattended session each request is judged by itself: to stop such a session is a freeze.
+#   In an unattended session each request is judged by itself: to stop such a session is a freeze. Of the user's sessions of today
+#   together more denials count, so that no agent begins a session after each.
 _found_in_text contains _found("denied_often", "") if {
 	not input.session.unattended
 	some kind, most in data.bailiff.tables.session_history.denials
 	input.session_history.denials[kind] >= most
+}
+
+_found_in_text contains _found("denied_often", "") if {
+	not input.session.unattended
+	some kind, most in data.bailiff.tables.session_history.user_denials
+	input.session_history.user_denials[kind] >= most
 }
 
 # METADATA

@@ -28,6 +28,8 @@ test_after_many_denials_everything_is_found if {
 	_brought(_after({"denials": {"in_a_row": 3, "total": 3}})) == {"session.denied_often: "}
 	_brought(_after({"denials": {"in_a_row": 0, "total": 20}})) == {"session.denied_often: "}
 	_brought(_after({"denials": {"in_a_row": 2, "total": 19}})) == set()
+	_brought(_after({"user_denials": {"in_a_row": 6, "total": 6}})) == {"session.denied_often: "}
+	_brought(_after({"denials": {"in_a_row": 2, "total": 2}, "user_denials": {"in_a_row": 5, "total": 59}})) == set()
 	_brought(object.union(_after({"denials": {"in_a_row": 3, "total": 3}}), {"session": {"unattended": true}})) == set()
 }
 

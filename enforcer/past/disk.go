@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -29,10 +28,24 @@ const (
 	suffix    = ".jsonl"
 )
 
-// line is one of a file: the first may be all that is known, each other is what one request did.
+// line is one of a file: the first says whose it is, and may be all that is known; each other is what one request did.
 type line struct {
+	Of    *owner `json:"of,omitempty"`
 	State *state `json:"state,omitempty"`
 	Did   *Deed  `json:"did,omitempty"`
+}
+
+// owner is the session of a file; of a user's file it is empty.
+type owner struct {
+	Caller  string `json:"caller,omitempty"`
+	Session string `json:"session,omitempty"`
+}
+
+func ownerOf(of name) *owner {
+	if of.session == "" {
+		return nil
+	}
+	return &owner{of.caller, of.session}
 }
 
 // prepare makes the folder.
@@ -111,7 +124,11 @@ func (s *Store) append(of name, st *state, did Deed) {
 		s.fold(of, st)
 		return
 	}
-	text, err := s.text(line{Did: &did})
+	l := line{Did: &did}
+	if st.lines == 1 {
+		l.Of = ownerOf(of)
+	}
+	text, err := s.text(l)
 	if err == nil {
 		err = appendTo(s.file(of), text)
 	}
@@ -145,7 +162,7 @@ func appendTo(path string, text []byte) error {
 
 // fold writes all that is known as one line.
 func (s *Store) fold(of name, st *state) {
-	text, err := s.text(line{State: st})
+	text, err := s.text(line{Of: ownerOf(of), State: st})
 	if err == nil {
 		err = records.Write(s.file(of), text, false)
 	}
@@ -182,29 +199,19 @@ func (s *Store) noteBegun() {
 
 // sweep removes what was not used for long, and the facts of the sessions that were used longest ago where there are too many.
 func (s *Store) sweep() {
-	files, err := os.ReadDir(s.config.Dir)
+	all, err := s.aged()
 	if err != nil {
 		s.config.Log.Error("the histories of sessions cannot be swept", "error", err)
 		return
 	}
-	type aged struct {
-		path string
-		used time.Time
-	}
-	var all []aged
-	for _, f := range files {
-		if info, err := f.Info(); err == nil && strings.HasSuffix(f.Name(), suffix) {
-			all = append(all, aged{filepath.Join(s.config.Dir, f.Name()), info.ModTime()})
-		}
-	}
-	slices.SortFunc(all, func(a, b aged) int { return b.used.Compare(a.used) })
-	stub, _ := s.text(line{State: &state{Incomplete: true}})
 	for n, f := range all {
 		var err error
 		switch {
 		case time.Since(f.used) > maxAge || n >= maxKnown:
 			err = os.Remove(f.path)
 		case n >= maxWhole:
+			of := readOwner(f.path)
+			stub, _ := s.text(line{Of: &of, State: &state{Incomplete: true}})
 			err = errors.Join(os.WriteFile(f.path, stub, 0o600), os.Chtimes(f.path, f.used, f.used))
 		}
 		if err != nil {

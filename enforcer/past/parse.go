@@ -10,11 +10,13 @@ import (
 	"github.com/bailiff-dev/bailiff"
 )
 
-// Parse reads a history as input documents have it. The files that a request runs are found anew, and not read.
+// Parse reads a history as input documents have it. The files that a request runs, and the denials of
+// the user, are found anew, and not read.
 func Parse(text []byte) (*bailiff.SessionHistory, error) {
 	var written struct {
 		bailiff.SessionHistory
-		Runs []json.RawMessage `json:"runs"`
+		Runs        []json.RawMessage `json:"runs"`
+		UserDenials json.RawMessage   `json:"user_denials"`
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()

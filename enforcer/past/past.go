@@ -106,6 +106,34 @@ type Deed struct {
 	Files       []bailiff.FileFact `json:"files,omitempty"`
 	Hosts       []string           `json:"hosts,omitempty"`
 	Credentials []string           `json:"credentials_read,omitempty"`
+	// Reached are the hosts that it reached through the sidecar, with the bytes that it sent there.
+	Reached   map[string]int64 `json:"reached,omitempty"`
+	Forwarded []string         `json:"forwarded,omitempty"`
+	// ApprovedBy names who approved it, Agent the sub-agent that asked.
+	ApprovedBy string `json:"approved_by,omitempty"`
+	Agent      string `json:"agent,omitempty"`
+	RunMillis  int64  `json:"run_ms,omitempty"`
+}
+
+// hasFacts says that a deed adds to more than counters.
+func (did *Deed) hasFacts() bool {
+	return len(did.Files)+len(did.Hosts)+len(did.Credentials)+len(did.Rules)+len(did.Reached)+len(did.Forwarded) > 0 ||
+		did.ApprovedBy+did.Agent != ""
+}
+
+// DeedOf is what a judgement says of a request that does nothing.
+func DeedOf(req bailiff.Request, j bailiff.Judgement) (did Deed) {
+	did.Agent = req.Session.Agent.ID
+	did.Denied = j.Fault == nil && Counts(j.Decision)
+	for _, r := range j.Decision.Reasons() {
+		did.Rules = append(did.Rules, r.Rule)
+	}
+	return did
+}
+
+// Done adds what a request does that runs, and the files that it fills.
+func (did *Deed) Done(j bailiff.Judgement, files []bailiff.FileFact) {
+	did.Files, did.Hosts, did.Credentials = files, j.Hosts, j.Decision.CredentialsRead
 }
 
 // Counts says that a decision denies a request for what it is: not because it cannot be judged, recorded or asked about now.

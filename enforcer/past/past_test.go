@@ -84,8 +84,8 @@ func TestAFileIsKnownByItsContentAndByItsPath(t *testing.T) {
 	} {
 		runs := s.Of(of(c.session)).Runs(c.folder, []bailiff.File{{Path: c.path, SHA256: c.sha256}})
 		if whose := ""; len(runs) > 0 {
-			if whose = runs[0].Whose; whose != c.whose {
-				t.Errorf("%s: it is the %s's, want %q", name, whose, c.whose)
+			if whose = runs[0].Whose; whose != c.whose || runs[0].SHA256 != c.sha256 {
+				t.Errorf("%s: it is the %s's with the content %q, want %q with %q", name, whose, runs[0].SHA256, c.whose, c.sha256)
 			}
 		} else if c.whose != "" {
 			t.Errorf("%s: it is not known", name)
@@ -160,41 +160,88 @@ func TestAClockThatJumpsLosesNoDenials(t *testing.T) {
 	}
 }
 
-// disk holds files by their content.
-type disk map[string]string
+// disk holds files by their content, of which some are young.
+type disk struct {
+	holds map[string]string
+	young []string
+}
 
 func (d disk) Digest(_ context.Context, _ string, paths []string) (files []bailiff.File, err error) {
 	for _, path := range paths {
-		files = append(files, bailiff.File{Path: path, SHA256: d[path]})
+		files = append(files, bailiff.File{Path: path, SHA256: d.holds[path]})
 	}
 	return files, nil
+}
+
+func (d disk) Match(context.Context, string, string, []string) (paths []string, all bool, err error) {
+	return d.young, true, nil
+}
+
+func said(facts []bailiff.FileFact) string {
+	var all []string
+	for _, f := range facts {
+		all = append(all, strings.TrimSpace(f.Path+" "+f.SHA256)+" "+f.How)
+	}
+	return strings.Join(all, ", ")
 }
 
 func TestWhatIsMadeOfBroughtFilesIsBroughtToo(t *testing.T) {
 	t.Parallel()
 	s := InMemory()
 	s.Add(listing, brought("/w/src.c", "ab"))
-	compiled := func(from string) bailiff.Origin {
-		return bailiff.Origin{Path: "prog", How: bailiff.Compiled, From: []string{from}}
+	s.Add(listing, brought("/w/late", ""))
+	s.Add(listing, brought("/w/pkg/", ""))
+	made := func(how, to string, from ...string) bailiff.Origin {
+		return bailiff.Origin{Path: to, How: how, From: from}
 	}
-	on := disk{"prog": "01", "src.c": "ab", "copy.c": "ab", "own.c": "cd", "gone": ""}
-	for text, origins := range map[string][]bailiff.Origin{
-		"/w/prog compiled":  {compiled("src.c")},
-		" /w/prog compiled": {compiled("copy.c")},
-		"":                  {compiled("own.c")},
-		"  ":                {{Path: "gone", How: bailiff.Downloaded}},
+	on := disk{holds: map[string]string{"prog": "01", "src.c": "ab", "copy.c": "ab", "own.c": "cd", "changed.sh": "ef", "gone": ""}}
+	later := bailiff.Origin{Path: "gone", How: bailiff.Downloaded, Later: true}
+	for name, c := range map[string]struct {
+		origin bailiff.Origin
+		want   string
+	}{
+		"compiled of what was brought":       {made(bailiff.Compiled, "prog", "src.c"), "/w/prog 01 compiled"},
+		"compiled of a copy":                 {made(bailiff.Compiled, "prog", "copy.c"), "/w/prog 01 compiled"},
+		"compiled of the project's own":      {made(bailiff.Compiled, "prog", "own.c"), ""},
+		"edited":                             {made(bailiff.Derived, "changed.sh", "src.c"), "/w/changed.sh ef downloaded"},
+		"moved before its content was known": {made(bailiff.Derived, "changed.sh", "late"), "/w/changed.sh ef downloaded"},
+		"joined of parts by a pattern":       {made(bailiff.Derived, "changed.sh", "lat*"), "/w/changed.sh ef downloaded"},
+		"copied out of what was unpacked":    {made(bailiff.Derived, "changed.sh", "pkg/a/run.sh"), "/w/changed.sh ef downloaded"},
+		"copied of the project's own":        {made(bailiff.Derived, "changed.sh", "own.c"), ""},
+		"a folder that is moved":             {made(bailiff.Derived, "other", "pkg"), "/w/other/ downloaded"},
+		"a folder that is copied into this":  {made(bailiff.Derived, ".", "pkg"), ""},
+		"not there":                          {made(bailiff.Downloaded, "gone"), ""},
+		"not there yet":                      {later, "/w/gone downloaded"},
+		"an archive that the project had":    {made(bailiff.Derived, "out/", "own.tar"), ""},
 	} {
-		var said []string
-		for _, f := range FilesOf(t.Context(), on, "/w", origins, s.Of(listing)) {
-			said = append(said, f.Path+" "+f.How)
-		}
-		if got := strings.Join(said, ", "); got != strings.TrimSpace(text) {
-			t.Errorf("of %+v: %q", origins, got)
+		f := Filler{In: on, Folder: "/w", Before: s.Of(listing)}
+		if got := said(f.FilesOf(t.Context(), []bailiff.Origin{c.origin})); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	if facts := FilesOf(t.Context(), nil, "/w", []bailiff.Origin{{Path: "i.sh", How: bailiff.Decoded}}, s.Of(listing)); len(facts) != 1 ||
-		facts[0].Path != "/w/i.sh" || facts[0].SHA256 != "" {
-		t.Errorf("what cannot be looked at is %+v", facts)
+}
+
+func TestWhatIsUnpackedOfABroughtArchiveIsBroughtToo(t *testing.T) {
+	t.Parallel()
+	s := InMemory()
+	s.Add(listing, brought("/w/a-1.tar.gz", "aa"))
+	origins := []bailiff.Origin{{Path: "/w/", Beside: "/w/a-1/", How: bailiff.Derived, From: []string{"/w/a-1.tar.gz"}}}
+	f := Filler{Folder: "/w", Before: s.Of(listing)}
+	if got := said(f.FilesOf(t.Context(), origins)); got != "/w/a-1/ downloaded" {
+		t.Errorf("where nothing can be looked at: %s", got)
+	}
+	f.In = disk{young: []string{"/w/own.sh"}}
+	f.Young = YoungIn(t.Context(), f.In, "/w", origins, f.Before)
+	f.In = disk{young: []string{"/w/own.sh", "/w/tool"}, holds: map[string]string{"/w/tool": "cd", "/w/own.sh": "ef"}}
+	if got := said(f.FilesOf(t.Context(), origins)); got != "/w/tool cd downloaded" {
+		t.Errorf("of what lies there since: %s", got)
+	}
+	s.Add(listing, brought("/w/b/", ""))
+	for path, want := range map[string]bool{"b/run.sh": true, "b/c/run.sh": true, "/w/b/*.sh": true, "bc/run.sh": false, "b.sh": false,
+		"/w/**/a-1.*": true, "*.sh": false} {
+		if runs := s.Of(listing).Runs("/w", []bailiff.File{{Path: path}}); (len(runs) > 0) != want {
+			t.Errorf("%s runs %+v", path, runs)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ const (
 	maxHosts       = 500
 	maxCredentials = 100
 	maxRules       = 200
+	maxReached     = 500
+	maxNames       = 100 // of variables, of approvers, of sub-agents
 )
 
 // state is what is known of a session or a user, as it is kept.
@@ -23,6 +25,12 @@ type state struct {
 	Hosts       []string           `json:"hosts,omitempty"`
 	Credentials []string           `json:"credentials_read,omitempty"`
 	Findings    map[string]int     `json:"findings,omitempty"`
+	// Reached are hosts with the bytes that were sent there.
+	Reached    map[string]int64 `json:"reached,omitempty"`
+	Forwarded  []string         `json:"forwarded,omitempty"`
+	ApprovedBy map[string]int   `json:"approved_by,omitempty"`
+	Agents     []string         `json:"agents,omitempty"`
+	RunMillis  int64            `json:"run_ms,omitempty"`
 	// Denials are counted; those in a row until a request runs.
 	Denials  bailiff.DenialCount `json:"denials,omitzero"`
 	Requests window              `json:"requests,omitempty"`
@@ -37,17 +45,19 @@ type state struct {
 func (st *state) history(now time.Time) *bailiff.SessionHistory {
 	if st.facts == nil {
 		st.facts = &bailiff.SessionFacts{Files: slices.Clone(st.Files), Hosts: slices.Clone(st.Hosts),
-			CredentialsRead: slices.Clone(st.Credentials), Findings: maps.Clone(st.Findings)}
+			CredentialsRead: slices.Clone(st.Credentials), Findings: maps.Clone(st.Findings), Reached: maps.Clone(st.Reached),
+			Forwarded: slices.Clone(st.Forwarded), ApprovedBy: maps.Clone(st.ApprovedBy), Agents: slices.Clone(st.Agents)}
 	}
 	return &bailiff.SessionHistory{Complete: !st.Incomplete, SessionFacts: st.facts, Denials: st.Denials,
-		Requests: st.Requests.counts(now), NewHosts: st.NewHosts.counts(now)}
+		Requests: st.Requests.counts(now), NewHosts: st.NewHosts.counts(now), RunSeconds: int(st.RunMillis / 1000)}
 }
 
 // add folds what a request did into what is known.
 func (st *state) add(did Deed) {
-	if len(did.Files)+len(did.Hosts)+len(did.Credentials)+len(did.Rules) > 0 {
+	if did.hasFacts() {
 		st.facts = nil
 	}
+	st.RunMillis += did.RunMillis
 	st.Requests.add(did.At, 1)
 	switch {
 	case did.Denied:
@@ -67,15 +77,31 @@ func (st *state) add(did Deed) {
 			st.NewHosts.add(did.At, 1)
 		}
 	}
-	for _, path := range did.Credentials {
-		if !slices.Contains(st.Credentials, path) {
-			st.Credentials = append(st.Credentials, path)
+	st.Credentials = with(st.Credentials, did.Credentials...)
+	st.Hosts, st.Credentials = st.within(st.Hosts, maxHosts), st.within(st.Credentials, maxCredentials)
+	st.Forwarded = st.within(with(st.Forwarded, did.Forwarded...), maxNames)
+	if did.Agent != "" {
+		st.Agents = st.within(with(st.Agents, did.Agent), maxNames)
+	}
+	for _, rule := range did.Rules {
+		count(st, &st.Findings, rule, 1, maxRules)
+	}
+	for host, bytes := range did.Reached {
+		count(st, &st.Reached, host, bytes, maxReached)
+	}
+	if did.ApprovedBy != "" {
+		count(st, &st.ApprovedBy, did.ApprovedBy, 1, maxNames)
+	}
+}
+
+// with is a list with those that it did not have.
+func with(all []string, more ...string) []string {
+	for _, one := range more {
+		if !slices.Contains(all, one) {
+			all = append(all, one)
 		}
 	}
-	st.Hosts, st.Credentials = st.within(st.Hosts, maxHosts), st.within(st.Credentials, maxCredentials)
-	for _, rule := range did.Rules {
-		st.count(rule)
-	}
+	return all
 }
 
 // newest are the files within the bound.
@@ -96,14 +122,14 @@ func (st *state) within(all []string, most int) []string {
 	return all
 }
 
-// count counts a rule. Of rules there are only so many as the policies have, so that those beyond the bound are not counted.
-func (st *state) count(rule string) {
-	if st.Findings == nil {
-		st.Findings = map[string]int{}
+// count adds to a number. What is new beyond the bound is not counted.
+func count[N int | int64](st *state, numbers *map[string]N, name string, n N, most int) {
+	if *numbers == nil {
+		*numbers = map[string]N{}
 	}
-	if _, known := st.Findings[rule]; !known && len(st.Findings) >= maxRules {
+	if _, known := (*numbers)[name]; !known && len(*numbers) >= most {
 		st.Incomplete = true
 		return
 	}
-	st.Findings[rule]++
+	(*numbers)[name] += n
 }

@@ -154,6 +154,17 @@ func (c *Client) Sandboxes(ctx context.Context) ([]api.Sandbox, error) {
 	return list.Sandboxes, err
 }
 
+// Sessions lists those that were used last, the latest first.
+func (c *Client) Sessions(ctx context.Context) ([]api.Session, error) {
+	list, err := ask[api.Sessions](ctx, c, c.prompt, http.MethodGet, "/v1/session-histories", nil)
+	return list.Sessions, err
+}
+
+// Session tells what the sessions of an id did.
+func (c *Client) Session(ctx context.Context, id string) (api.SessionShown, error) {
+	return ask[api.SessionShown](ctx, c, c.prompt, http.MethodGet, "/v1/session-histories/"+url.PathEscape(id), nil)
+}
+
 // RemoveSandbox stops and removes one.
 func (c *Client) RemoveSandbox(ctx context.Context, id string) error {
 	return c.silently(ctx, c.stopping, http.MethodDelete, "/v1/sandboxes/"+url.PathEscape(id), nil)

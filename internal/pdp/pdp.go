@@ -240,7 +240,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	j.Changes, j.AllChanges = text.Changes(req, p.config.Home)
 	j.Discards = text.Discards()
 	j.Implied, j.Unknown = text.Implied(), text.Unknown()
-	j.Reaches, j.Origins, j.Hosts = text.Reaches(), text.Origins(), text.Hosts()
+	j.Reaches, j.Origins, j.Hosts, j.Loads = text.Reaches(), text.Origins(), text.Hosts(), text.Loads()
 	if j.Plain && req.Tool == bailiff.Terminal {
 		j.Call = facts.OnlyCall(*text.Command)
 	}

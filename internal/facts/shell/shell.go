@@ -171,6 +171,6 @@ func (a *analysis) command(text string) value.Command {
 		Variables: value.Sorted(a.Variables), Features: value.Sorted(a.Features),
 		Assigns: value.Sorted(a.Assigns), Settings: value.Sorted(a.Settings), Loses: value.Sorted(a.Loses), Files: value.Sorted(a.Files),
 		Made: value.Sorted(a.Made), Sources: value.Sorted(a.Sources),
-		Opens: a.Dependencies(), Code: a.Code, Origins: append(a.FS.Origins(), a.Given...),
+		Opens: a.Dependencies(), Code: a.Code, Origins: append(a.FS.Origins(), a.Given...), Modules: value.Sorted(a.Modules),
 	}
 }

@@ -23,6 +23,7 @@ func (c Command) And(o Command) Command {
 	c.Made = Sorted(slices.Concat(c.Made, o.Made))
 	c.Sources = Sorted(slices.Concat(c.Sources, o.Sources))
 	c.Opens = Sorted(slices.Concat(c.Opens, o.Opens))
+	c.Modules = Sorted(slices.Concat(c.Modules, o.Modules))
 	c.Origins = append(slices.Clip(c.Origins), o.Origins...)
 	switch {
 	case c.Supposed == nil:

@@ -54,6 +54,8 @@ type Command struct {
 	Sources []string `json:"-"`
 	// Origins are of the files that the text fills from the network, by a decoder or by a compiler, by their paths, spelt as in Files.
 	Origins []bailiff.Origin `json:"-"`
+	// Modules are those of Opens that would be modules which the text loads by their names.
+	Modules []string `json:"-"`
 	// Opens are the paths, spelt as in Files, of other files by which the text may come to
 	// mean something else: those that programs look for by a name in folders that the text
 	// chooses, and, where the text is not complete, each whose content it reads.

@@ -72,8 +72,10 @@ func (j *RowJudge) Check(row rows.Row) error {
 // Judge judges a row.
 func (j *RowJudge) Judge(ctx context.Context, row rows.Row) rows.Verdict {
 	req := j.request(row)
-	judged := j.policies.Decide(ctx, req, bailiff.Circumstances{Time: j.began, History: &bailiff.SessionHistory{Complete: true},
-		Backends: map[string]bailiff.BackendState{req.Backend: j.backends[req.Backend]}})
+	judged := j.decide(ctx, req, &bailiff.SessionHistory{Complete: true}, nil)
+	if row.IsRecorded() {
+		judged = j.replay(ctx, row)
+	}
 	d := j.floor(req, judged.Decision)
 	v := rows.Verdict{Outcome: d.Outcome, Rules: []string{}, Revision: d.Revision, Fault: judged.Fault, Unparsed: isUnparsed(judged.Input)}
 	for _, reason := range d.Reasons() {
@@ -86,6 +88,12 @@ func (j *RowJudge) Judge(ctx context.Context, row rows.Row) rows.Verdict {
 		v.Sights = judged.Unknown
 	}
 	return v
+}
+
+// decide judges a request after a history, by the files that it runs.
+func (j *RowJudge) decide(ctx context.Context, req bailiff.Request, before *bailiff.SessionHistory, files []bailiff.File) bailiff.Judgement {
+	return j.policies.Decide(ctx, req, bailiff.Circumstances{Time: j.began, History: before, Files: files,
+		Backends: map[string]bailiff.BackendState{req.Backend: j.backends[req.Backend]}})
 }
 
 // isOfSight says that a rule asks since no table knows a program.

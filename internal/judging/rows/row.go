@@ -48,10 +48,13 @@ type Row struct {
 	Workdir string          `json:"workdir"`
 	Session bailiff.Session `json:"session"`
 	Backend string          `json:"backend"`
+	// Before is what its session did before it; Files are what files hold when it comes, beside those of earlier requests.
+	Before []Earlier         `json:"before"`
+	Files  map[string]string `json:"files"`
 }
 
 // keys are those that mean something; others are the corpus' own, by which rows can be grouped.
-var keys = []string{"id", "tool", "text", "want", "group", "workdir", "session", "backend"}
+var keys = []string{"id", "tool", "text", "want", "group", "workdir", "session", "backend", "before", "files"}
 
 // maxLine bounds a row: a text of 1 MiB whose every character is escaped, and the rest.
 const maxLine = 8 << 20
@@ -114,7 +117,7 @@ func parse(text []byte, groupBy string) (Row, error) {
 	case !slices.Contains(wants, row.Want):
 		return row, fmt.Errorf("want is %q: %s", row.Want, spelling.Unknown("word", string(row.Want), words()))
 	}
-	return row, nil
+	return row, row.checkSession()
 }
 
 func words() (list []string) {

@@ -46,6 +46,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"folders": entriesOf(kind), "names": entriesOf(kind), "suffixes": entriesOf(kind), "inside": entriesOf(kind),
 		"patterns": entriesOf(kind),
 	})
+	denials := fields(map[string]shape{"in_a_row": count, "total": count})
 	of := map[string]shape{
 		"platforms":          entriesOf(technologies.platform()),
 		"chats":              technologies.chats(all),
@@ -86,8 +87,8 @@ func known(all any, words map[string]bool) map[string]shape {
 		"secret_hosts":    entriesOf(list(text)),
 		"effects":         fields(same(effectNames, kind)),
 		"features":        entriesOf(kind),
-		"session_history": fields(map[string]shape{"denials": fields(map[string]shape{"in_a_row": count, "total": count}),
-			"new_hosts_in_a_minute": count, "credentials": ruleTo(truth, all, words)}),
+		"session_history": fields(map[string]shape{"denials": denials, "user_denials": denials, "new_hosts_in_a_minute": count,
+			"credentials": ruleTo(truth, all, words)}),
 		"code_calls": entriesOf(list(kind)),
 		"sockets":    entriesOf(kind),
 		"paths": fields(map[string]shape{

@@ -27,6 +27,12 @@ var (
 	keyHour            = ast.StringTerm("hour")
 	keyDay             = ast.StringTerm("day")
 	keyUser            = ast.StringTerm("user")
+	keyReached         = ast.StringTerm("reached")
+	keyForwarded       = ast.StringTerm("forwarded")
+	keyApprovedBy      = ast.StringTerm("approved_by")
+	keyAgents          = ast.StringTerm("agents")
+	keyRunSeconds      = ast.StringTerm("run_seconds")
+	keyUserDenials     = ast.StringTerm("user_denials")
 	keyHow             = ast.StringTerm("how")
 	keyAt              = ast.StringTerm("at")
 	keyMade            = ast.StringTerm("made")
@@ -45,12 +51,10 @@ func termsOf(f *bailiff.SessionFacts) *factTerms {
 		for i, known := range f.Files {
 			files[i] = object(fileFact(known)...)
 		}
-		findings := make([][2]*ast.Term, 0, len(f.Findings))
-		for _, rule := range slices.Sorted(maps.Keys(f.Findings)) {
-			findings = append(findings, item(text(rule), ast.InternedTerm(f.Findings[rule])))
-		}
 		all := &factTerms{entries: [][2]*ast.Term{item(keyFiles, ast.ArrayTerm(files...)), item(keyHosts, list(f.Hosts)),
-			item(keyCredentialsRead, list(f.CredentialsRead)), item(keyFindings, object(findings...))}, digests: map[string]string{}}
+			item(keyCredentialsRead, list(f.CredentialsRead)), item(keyFindings, numbers(f.Findings)),
+			item(keyReached, numbers(f.Reached)), item(keyForwarded, list(f.Forwarded)), item(keyApprovedBy, numbers(f.ApprovedBy)),
+			item(keyAgents, list(f.Agents))}, digests: map[string]string{}}
 		for _, entry := range all.entries {
 			written, _ := AppendJSON(nil, entry[1].Value) // texts and numbers only
 			sum := sha256.Sum256(written)
@@ -58,6 +62,14 @@ func termsOf(f *bailiff.SessionFacts) *factTerms {
 		}
 		return all
 	}).(*factTerms)
+}
+
+func numbers[N int | int64](all map[string]N) *ast.Term {
+	entries := make([][2]*ast.Term, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		entries = append(entries, item(text(name), ast.InternedTerm(int(all[name]))))
+	}
+	return object(entries...)
 }
 
 func fileFact(known bailiff.FileFact) [][2]*ast.Term {
@@ -75,12 +87,16 @@ var noFacts = &bailiff.SessionFacts{}
 func historyEntries(h *bailiff.SessionHistory) [][2]*ast.Term {
 	entries := slices.Clone(termsOf(cmp.Or(h.SessionFacts, noFacts)).entries)
 	entries = append(entries, item(keyComplete, ast.InternedTerm(h.Complete)),
-		item(keyDenials, object(item(keyInARow, ast.InternedTerm(h.Denials.InARow)), item(keyTotal, ast.InternedTerm(h.Denials.Total)))),
-		item(keyRequests, window(h.Requests)), item(keyNewHosts, window(h.NewHosts)))
+		item(keyDenials, denials(h.Denials)), item(keyRequests, window(h.Requests)), item(keyNewHosts, window(h.NewHosts)),
+		item(keyRunSeconds, ast.InternedTerm(h.RunSeconds)))
 	if h.User != nil {
-		entries = append(entries, item(keyUser, object(historyEntries(h.User)...)))
+		entries = append(entries, item(keyUser, object(historyEntries(h.User)...)), item(keyUserDenials, denials(h.User.Denials)))
 	}
 	return entries
+}
+
+func denials(c bailiff.DenialCount) *ast.Term {
+	return object(item(keyInARow, ast.InternedTerm(c.InARow)), item(keyTotal, ast.InternedTerm(c.Total)))
 }
 
 func window(c bailiff.WindowCount) *ast.Term {
@@ -103,7 +119,7 @@ func History(h *bailiff.SessionHistory, runs []bailiff.Run) ast.Object {
 }
 
 // unlogged are the parts of a history that grow with the session: each of their facts is in the log with the request that added it.
-var unlogged = []*ast.Term{keyFiles, keyHosts, keyUser}
+var unlogged = []*ast.Term{keyFiles, keyHosts, keyReached, keyUser}
 
 // logged is a history as the decision log has it.
 func logged(history ast.Value) ast.Value {

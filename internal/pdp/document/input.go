@@ -197,7 +197,7 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 			item(keyGroups, list(at.Requester.Groups)))))
 	}
 	if at.History != nil {
-		entries = append(entries, item(KeyHistory, ast.NewTerm(History(at.History, Runs(at, req.Args.Workdir, r.files())))))
+		entries = append(entries, item(KeyHistory, ast.NewTerm(History(at.History, Runs(at, req.Args.Workdir, r.Loads())))))
 	}
 	return ast.NewObject(entries...)
 }
@@ -435,6 +435,18 @@ func (r Reading) files() []string {
 		return command.Files
 	}
 	return nil
+}
+
+// Loads are the files that the text runs, and those of modules that it loads.
+func (r Reading) Loads() []string {
+	command := cmp.Or(r.Command, commandOf(r.Code))
+	switch {
+	case command == nil:
+		return nil
+	case command.Supposed != nil:
+		return slices.Concat(command.Files, command.Modules, command.Supposed.Modules)
+	}
+	return slices.Concat(command.Files, command.Modules)
 }
 
 // Origins are of the files that the text fills from elsewhere.

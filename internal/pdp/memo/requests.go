@@ -51,6 +51,7 @@ type entry struct {
 	call          []string
 	origins       []bailiff.Origin
 	hosts         []string
+	loads         []string      // those of which the session may have filled some
 	folder        string        // from which its files are seen
 	runs          []bailiff.Run // those of the files that the session filled before
 	before, after []byte        // the input document as JSON, around the value of its time
@@ -197,7 +198,7 @@ func (m *Requests) Recall(key string, j *bailiff.Judgement, at bailiff.Circumsta
 		return false
 	}
 	k, known := m.judgements.Get(key)
-	if known = known && document.SameRuns(k.runs, document.Runs(at, k.folder, k.files)); known {
+	if known = known && document.SameRuns(k.runs, document.Runs(at, k.folder, k.loads)); known {
 		k.tell(j, at)
 	}
 	return known
@@ -214,7 +215,7 @@ func (m *Requests) Keep(key string, j *bailiff.Judgement, folder string, at bail
 	if err != nil {
 		return
 	}
-	k.folder, k.runs = folder, document.Runs(at, folder, k.files)
+	k.folder, k.runs = folder, document.Runs(at, folder, k.loads)
 	j.Input = written{k, at.Time, at.History}
 	if k.size += len(key); k.size <= largestJudgement {
 		m.judgements.Put(key, k)
@@ -224,13 +225,14 @@ func (m *Requests) Keep(key string, j *bailiff.Judgement, folder string, at bail
 func newEntry(j *bailiff.Judgement, input document.JSON) (*entry, error) {
 	k := &entry{decision: cloned(j.Decision), files: slices.Clone(j.Files), opens: slices.Clone(j.Opens), paths: slices.Clone(j.Paths),
 		implied: slices.Clone(j.Implied), allPaths: j.AllPaths, plain: j.Plain, reaches: j.Reaches, call: slices.Clone(j.Call),
-		unknown: slices.Clone(j.Unknown), origins: slices.Clone(j.Origins), hosts: slices.Clone(j.Hosts)}
+		unknown: slices.Clone(j.Unknown), origins: slices.Clone(j.Origins), hosts: slices.Clone(j.Hosts),
+		loads: slices.Clone(j.Loads)}
 	var err error
 	if k.before, k.after, err = input.Around(document.KeyTime); err != nil {
 		return nil, err
 	}
 	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + sizeOfWords(j.Unknown) +
-		sizeOfWords(j.Hosts) + eachSize*(len(j.Implied)+2*len(j.Origins))
+		sizeOfWords(j.Hosts) + sizeOfWords(j.Loads) + eachSize*(len(j.Implied)+2*len(j.Origins))
 	return k, nil
 }
 
@@ -274,6 +276,7 @@ func (k *entry) tell(j *bailiff.Judgement, at bailiff.Circumstances) {
 	j.Files, j.Opens, j.Call = slices.Clone(k.files), slices.Clone(k.opens), slices.Clone(k.call)
 	j.Unknown, j.Origins, j.Hosts = slices.Clone(k.unknown), slices.Clone(k.origins), slices.Clone(k.hosts)
 	j.Paths, j.AllPaths, j.Implied, j.Reaches = slices.Clone(k.paths), k.allPaths, slices.Clone(k.implied), k.reaches
+	j.Loads = slices.Clone(k.loads)
 }
 
 // written is an input document that needs nothing but its time to be JSON.

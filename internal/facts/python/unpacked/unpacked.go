@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/facts/value"
 )
 
@@ -28,6 +29,21 @@ func (f *Folders) Add(path string, commands int) { *f = append(*f, folder{path, 
 // Hold says that a file may be from an archive which was unpacked before the command of this number; the first is 0.
 func (f Folders) Hold(file string, command int) bool {
 	return slices.ContainsFunc(f, func(one folder) bool { return one.commands <= command && isBelow(file, one.path) })
+}
+
+// Origins say of which files a program may make those that it writes, and the folders' content: of all that it reads, moves or changes.
+func (f Folders) Origins(reads, writes []string) (all []bailiff.Origin) {
+	if len(reads) == 0 && len(writes) < 2 {
+		return nil
+	}
+	from := value.Sorted(slices.Concat(reads, writes))
+	for _, one := range f {
+		all = append(all, bailiff.Origin{Path: one.path + "/", How: bailiff.Derived, From: from})
+	}
+	for _, p := range writes {
+		all = append(all, bailiff.Origin{Path: p, How: bailiff.Derived, From: from})
+	}
+	return all[:min(len(all), value.MaxOrigins)]
 }
 
 // HoldModules says that modules of a folder may be from an archive, or that it is one.

@@ -43,7 +43,7 @@ func (wr *Writer) NoteSources(inv *call.Invocation, name string, args *call.Argu
 		if fills == programs.Compiled {
 			wr.noteBuilds(inv, args, c)
 		}
-		wr.noteInputs(name, fills, c)
+		wr.noteInputs(inv, name, fills, c)
 	}
 }
 
@@ -80,7 +80,7 @@ func compilerOutputs(args *call.Arguments) []word.Word {
 
 // noteInputs notes what the files that a call writes may be made of: those that it reads, and
 // those that the pipe before it reads.
-func (wr *Writer) noteInputs(name string, fills programs.Fills, c *value.Call) {
+func (wr *Writer) noteInputs(inv *call.Invocation, name string, fills programs.Fills, c *value.Call) {
 	if len(c.Writes) == 0 {
 		return
 	}
@@ -98,7 +98,12 @@ func (wr *Writer) noteInputs(name string, fills programs.Fills, c *value.Call) {
 	if len(from) == 0 && !wr.hasHiddenEdits(name) {
 		return
 	}
+	here := wr.Path(word.Of("."), inv.Scope)
 	for _, to := range c.Writes {
+		if kind == overlay.UnpackedInto && to == here {
+			wr.Transfer(to, from, overlay.UnpackedBeside)
+			continue
+		}
 		wr.Transfer(to, from, kind)
 	}
 }
@@ -129,7 +134,9 @@ func (wr *Writer) noteParts(fills programs.Fills, inv *call.Invocation, args *ca
 			prefix = w
 		}
 		from := overlay.SourcesOf(wr.FileAt(word.First(args.Operands), inv.Scope))
-		wr.Transfer(path.Dir(wr.Path(prefix, inv.Scope)), from, overlay.UnpackedInto)
+		parts := wr.Path(prefix, inv.Scope)
+		wr.Transfer(path.Dir(parts), from, overlay.Divided)
+		wr.Transfer(parts+"*", from, overlay.Written)
 		return
 	}
 	for _, w := range args.Operands {

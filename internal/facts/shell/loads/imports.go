@@ -137,7 +137,7 @@ func (ld *Loader) readModuleFile(name, lang string, inv *call.Invocation, file s
 	if slices.Contains(ld.imported, file) || !ld.Spend(1) {
 		return
 	}
-	ld.imported, ld.LookUps = append(ld.imported, file), append(ld.LookUps, file)
+	ld.imported, ld.LookUps, ld.Modules = append(ld.imported, file), append(ld.LookUps, file), append(ld.Modules, file)
 	if ld.At.Contents == nil {
 		return
 	}

@@ -23,8 +23,11 @@ const (
 	Written Kind = iota
 	// Copied: files below the path get that of the files below from.
 	Copied
-	// UnpackedInto: files below the path are made of from.
+	// UnpackedInto: files below the path are made of from. UnpackedBeside: other files may lie there too.
 	UnpackedInto
+	UnpackedBeside
+	// Divided: files below the path are parts of from.
+	Divided
 	// CompiledFrom: the path itself is machine code, made of from.
 	CompiledFrom
 )
@@ -70,7 +73,7 @@ func (fs *FS) RunSources() {
 
 // reaches says that a transfer may fill what lies below its path.
 func (t transfer) reaches(below string) bool {
-	return below == "" || t.kind == Copied || t.kind == UnpackedInto
+	return below == "" || t.kind != Written && t.kind != CompiledFrom
 }
 
 // addSources adds what the file below a path, or the path itself, is made of; it is true where something else is put there.

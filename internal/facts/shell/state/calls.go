@@ -107,4 +107,5 @@ func (facts *Sink) Take(c *value.Command, wrappers []string) {
 	facts.Assigns, facts.Files = append(facts.Assigns, c.Assigns...), append(facts.Files, c.Files...)
 	facts.Made, facts.Sources = append(facts.Made, c.Made...), append(facts.Sources, c.Sources...)
 	facts.LookUps, facts.Given = append(facts.LookUps, c.Opens...), append(facts.Given, c.Origins...)
+	facts.Modules = append(facts.Modules, c.Modules...)
 }

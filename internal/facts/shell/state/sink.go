@@ -21,6 +21,8 @@ type Sink struct {
 	Given []bailiff.Origin
 	// ContentReads are files that the text reads, LookUps those in which programs look for code.
 	ContentReads, LookUps []string
+	// Modules are those of the latter that hold a module which the text loads by its name.
+	Modules []string
 }
 
 // NoteFeature notes a feature of the text.
