@@ -180,6 +180,7 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 		item(keyEnv, object(item(keyRequested, list(req.Env)), item(keyAvailable, list(at.EnvAvailable)))),
 		item(keyBackend, object(item(keyRequested, text(bailiff.BackendName(req.Backend))), item(keyAvailable, states(at.Backends)))),
 		item(KeyTime, text(Instant(at.Time))),
+		item(keyDate, text(Date(at.Time))),
 	)
 	switch {
 	case r.Code != nil:
@@ -197,6 +198,10 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 
 // Instant is a time as the input document has it.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Date is the day of a time as the input document has it. Unlike the time it is the same for many requests, so that what reads
+// it can be remembered.
+func Date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // args are those that belong to the tool; they are always all there.
 func (r Reading) args(req bailiff.Request) *ast.Term {
