@@ -13,6 +13,7 @@ package tables
 import (
 	"maps"
 	"regexp"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -63,6 +64,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"agent_tools":        entriesOf(agentTool),
 		"approval": fields(map[string]shape{"terms": terms, "tools": toolsTo(terms), "patterns": ruleTo(truth, all, words),
 			"covers_agents": ruleTo(truth, all, words)}),
+		"observe":   observe(all, words, time.Now()),
 		"agents":    agentsTable(heldTo(all, words, technologies)),
 		"jobs":      entriesOf(heldTo(all, words, technologies)),
 		"protected": places,
