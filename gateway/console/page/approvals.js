@@ -244,7 +244,7 @@ export function requests(events) {
 
 // says is whether a request has these words in what is told of it.
 export function says(e, words) {
-  const told = [verdict(e)[0], e.outcome, e.status, e.tool, e.platform, e.user, e.agent && `agent ${e.agent.id} of depth ${e.agent.depth}`, e.backend, e.approval?.state, e.text, e.message, ...e.rules ?? []]
+  const told = [verdict(e)[0], e.outcome, e.status, e.tool, e.platform, e.user, e.agent && `agent ${e.agent.id} of depth ${e.agent.depth}`, e.backend, e.approval?.state, e.text, e.message, ...e.rules ?? [], e.observed && 'observed', ...e.observed ?? []]
   return told.filter(Boolean).join('\n').toLowerCase().includes(words.trim().toLowerCase())
 }
 
@@ -257,6 +257,7 @@ export const event = (e, look, changed) => el('li', { class: 'event' },
     timeAgo(e.at), e.user && [' · ', mono(e.user)], e.platform && [' on ', seen(e.platform)],
     e.agent && [' · agent ', mono(e.agent.id), ` of depth ${e.agent.depth}`], e.backend && [' · ', seen(e.backend)],
     (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)],
+    e.observed && [' · ', el('span', { class: 'badge wait' }, 'observed'), ' ', seen(`${e.observed.join(', ')} would have ${e.without_observe === 'deny' ? 'denied it' : 'asked'}`)],
     look && [' · ', el('button', { class: 'button quiet small', 'aria-expanded': String(Boolean(changed)), 'data-act': `look-${e.decision_id}`, on: { click: look } }, 'What it changed')]),
   changed)
 
