@@ -139,7 +139,7 @@ func (l *load) answered(t *testing.T) {
 	t.Helper()
 	for user, answer := range map[string]func(context.Context, *client.Client, string) error{
 		"yes": func(ctx context.Context, c *client.Client, id string) error {
-			_, err := c.ApproveMatching(ctx, id, string(bailiff.ScopeSession), "echo asked-about *")
+			_, err := c.ApproveAs(ctx, id, api.Approving{Scope: bailiff.ScopeSession, Match: "echo asked-about *"})
 			return err
 		},
 		"no": func(ctx context.Context, c *client.Client, id string) error {

@@ -44,6 +44,17 @@ func (n *Notifier) answer(ctx context.Context, t Click) (told, result string) {
 		return "The message has other buttons by now, so nothing was changed. Look at it again.", "invalid"
 	}
 	v := bailiff.Verdict{Approve: o.Scope != "", Scope: o.Scope, Match: o.Match}
+	if t.Terms != "" {
+		var are bool
+		if v.For, v.Times, are = ReadTerms(t.Terms); !are || !v.Approve || o.Listed > 0 {
+			n.release(p, o)
+			return "Nothing was changed: behind a yes to one request stands for how long or how often it is, as \"for 2h\" or \"5 times\".",
+				"invalid"
+		}
+		if v.Scope == bailiff.ScopeOnce {
+			v.Scope = "" // which the terms tell
+		}
+	}
 	if !v.Approve {
 		v.Reason = beginningOf(strings.TrimSpace(t.Reason), longestReason)
 	}

@@ -83,6 +83,8 @@ type answer struct {
 	Message string `json:"message"`
 	Word    string `json:"word"`
 	Reason  string `json:"reason"`
+	// Terms are how long and how often a yes holds, as "for 2h" or "5 times".
+	Terms string `json:"terms"`
 }
 
 // answer takes one.
@@ -117,7 +119,7 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 		return
 	}
 	told := in.Clicked(r.Context(), chat.Click{
-		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
+		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason, Terms: a.Terms,
 	})
 	respond(out, http.StatusOK, map[string]string{"told": told.Plain()})
 }
@@ -166,7 +168,7 @@ func read(body []byte) (a answer, err error) {
 
 func (a answer) lacks() error {
 	for name, text := range map[string]string{"id": a.ID, "user": a.User, "name": a.Name, "token": a.Token, "message": a.Message,
-		"word": a.Word} {
+		"word": a.Word, "terms": a.Terms} {
 		if len(text) > maxField {
 			return errors.New(name + " is too long, want 256 bytes at most")
 		}
