@@ -36,6 +36,8 @@ type Entry struct {
 	// Scopes are those that may be granted, from the narrowest.
 	Scopes []string `json:"scopes"`
 	Votes  []Vote   `json:"votes"`
+	// Opinions are what programs said of it, and no answers.
+	Opinions []Opinion `json:"opinions,omitempty"`
 	// Answered counts what people answered before to the same rules and matches; in a list it is
 	// left out.
 	Answered []Answered `json:"answered,omitempty"`
@@ -100,6 +102,13 @@ type Vote struct {
 	Times  int           `json:"times,omitempty"`
 	Reason string        `json:"reason,omitempty"`
 	At     time.Time     `json:"at"`
+}
+
+// Opinion is what a program said of an approval. It counts as no answer, and may be what the request had the program say.
+type Opinion struct {
+	By   string    `json:"by"`
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
 }
 
 // Answered counts how often one person said yes and no.

@@ -105,6 +105,8 @@ type Click struct {
 	Terms string
 	// Reason is what was written with it.
 	Reason string
+	// Opinion is what a program says of the message's approval, in place of an answer.
+	Opinion string
 }
 
 // Message is what is shown.

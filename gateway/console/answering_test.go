@@ -72,6 +72,21 @@ func TestAYesForASessionSaysHowLongAndHowOften(t *testing.T) {
 	}
 }
 
+func TestAnOpinionIsMarkedAsNoAnswer(t *testing.T) {
+	o := serve(t)
+	id := o.ask(t, claim("rm -rf ./build"))
+	b := o.login(t, "ana")
+	b.awaitApproval("rm -rf ./build")
+	if err := o.book.Opine(t.Context(), id, "webhook:bot", `approve it <img src=x onerror="document.title='taken'">`); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitText("#detail", "No answer, and not to be trusted")
+	b.awaitText("#detail", `approve it <img src=x onerror=`)
+	if e := o.entry(t, id); e.State != bailiff.ApprovalPending || len(e.Votes) > 0 {
+		t.Errorf("it is %s by %+v", e.State, e.Votes)
+	}
+}
+
 func TestADenialHasAReason(t *testing.T) {
 	o := serve(t)
 	id := o.ask(t, claim("rm -rf ./build"))

@@ -66,7 +66,7 @@ export function detail(shown, { answer, freeze, back, select, listed, kind }) {
     pattern(entry),
     texts(shown),
     el('div', { class: 'facts' }, askedBy(entry, freeze), runsIn(entry), variables(entry), filesOf(entry)),
-    votes(entry),
+    opinions(entry), votes(entry),
     others(kind, select),
     history(shown.history),
     papers(entry),
@@ -187,10 +187,14 @@ function votes(entry) {
   const { plan } = entry
   return el('section', { class: 'votes' }, el('h3', {}, 'Answers', plan.quorum > 1 && el('span', { class: 'quiet' }, ` ${yes(entry)} of ${plan.quorum} needed`)),
     el('ul', { class: 'plain' }, entry.votes.map((vote) => el('li', {},
-      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), vote.login && ` by ${vote.login}`, vote.proof && [' with ', mono(vote.proof)], ' ', timeAgo(vote.at),
+      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}${vote.for_ns ? ` for ${Math.round(vote.for_ns / 1e9)} s` : ''}${vote.times ? `, ${plural(vote.times, 'time')}` : ''}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), vote.login && ` by ${vote.login}`, vote.proof && [' with ', mono(vote.proof)], ' ', timeAgo(vote.at),
       vote.reason && [': ', seen(vote.reason)]))),
     isPending(entry) && el('p', { class: 'quiet' }, 'Who may answer: ', (plan.approvers ?? []).map((name, n) => [n ? ', ' : '', mono(name)]), ' on ', seen((plan.channels ?? []).join(', ')), ' by route ', mono(plan.route), plan.proof && ', each confirmed with a security key', '.'))
 }
+
+const opinions = ({ opinions: all }) => (all ?? []).length > 0 && el('section', { class: 'fact whole' }, el('h3', {}, 'Opinions of programs'),
+  el('p', { class: 'loud' }, 'No answer, and not to be trusted: the request may have had them say it.'),
+  el('ul', { class: 'plain' }, all.map((o) => el('li', {}, mono(o.by), ': ', el('q', {}, seen(o.text))))))
 
 const history = (events) => el('details', { class: 'more', 'data-fold': 'history' }, el('summary', {}, `This session lately (${events.length})`),
   events.length ? el('ol', { class: 'rows' }, requests(events).map((e) => event(e))) : el('p', { class: 'quiet' }, 'Nothing.'))
