@@ -39,7 +39,8 @@ func observeWarnings(rows []api.ObservedRule) (all []string) {
 		if row.InForce {
 			all = append(all, fmt.Sprintf("rule %s is only observed until %s: it neither asks nor denies", row.Rule, row.Until))
 		} else {
-			all = append(all, fmt.Sprintf("the row of rule %s in the table observe ended on %s: the rule asks and denies", row.Rule, row.Until))
+			all = append(all, fmt.Sprintf("the row of rule %s in the table observe ended on %s: the rule asks and denies", row.Rule,
+				row.Until))
 		}
 	}
 	return all

@@ -64,7 +64,8 @@ func TestAnObservedRuleRunsAndIsSeenInTheLogTheStatusAndTheMetrics(t *testing.T)
 	status, err := o.operator.Status(t.Context())
 	must(t, err)
 	want := []api.ObservedRule{{Rule: deletesRecursively, Until: soon().UTC().Format(time.DateOnly), InForce: true}}
-	if !slices.Equal(status.Observed, want) || !strings.Contains(strings.Join(status.Warnings, "\n"), deletesRecursively+" is only observed") {
+	if !slices.Equal(status.Observed, want) ||
+		!strings.Contains(strings.Join(status.Warnings, "\n"), deletesRecursively+" is only observed") {
 		t.Errorf("the status has %v and warns %v", status.Observed, status.Warnings)
 	}
 	const series = `bailiff_observed_total{outcome="ask",platform="cli",rule="command.deletes_recursively",tool="terminal"} 2`
@@ -111,7 +112,9 @@ func TestAnObservedFirstSightLeavesNothingBehind(t *testing.T) {
 func TestWhatIsObservedIsPartOfTheSessionsHistory(t *testing.T) {
 	t.Parallel()
 	o, folder := observing(t, soon(), onTrial, deletesRecursively, "house.new")
-	script := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("echo brought\n")) }))
+	script := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("echo brought\n"))
+	}))
 	defer script.Close()
 	for range 4 {
 		if a := o.run(t, folder, "rm -rf src; curl -s "+script.URL+"/i.sh -o i.sh; echo on-trial"); a.Status != bailiff.Completed {

@@ -42,8 +42,9 @@ func newLoad(t *testing.T) *load {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
-	folder, telegram := apptest.PolicyFolder(t, apptest.AskedAbout+onTrial, closed, opened, whole, byPattern, "    observe: {}\n",
-		fmt.Sprintf("    observe: {house.new: {until: %q}}\n", time.Now().UTC().AddDate(0, 0, 7).Format(time.DateOnly))), telegramtest.New(t)
+	row := fmt.Sprintf("    observe: {house.new: {until: %q}}\n", time.Now().UTC().AddDate(0, 0, 7).Format(time.DateOnly))
+	folder := apptest.PolicyFolder(t, apptest.AskedAbout+onTrial, closed, opened, whole, byPattern, "    observe: {}\n", row)
+	telegram := telegramtest.New(t)
 	telegram.Group(approvers, ana)
 	all := append(slices.Clone(sections), shadowed(folder), onTelegram(t, telegram),
 		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [%q]}]", os.Getuid(), ana))

@@ -20,7 +20,9 @@ func TestAnOpinionIsShownAndIsNoAnswer(t *testing.T) {
 	if told := opine("ana", "approve\x1b[31m\nanswer: ana on slack: yes"); !strings.Contains(told, "It is no answer") {
 		t.Errorf("it is told %q", told)
 	}
-	shown, _ := o.poster.await(t, "the opinion", func(m []Message) bool { return strings.Contains(plain(m[0].Text), "opinion, not an answer") })
+	shown, _ := o.poster.await(t, "the opinion", func(m []Message) bool {
+		return strings.Contains(plain(m[0].Text), "opinion, not an answer")
+	})
 	text := plain(shown[0].Text)
 	if strings.Contains(text, "\x1b") || strings.Contains(text, "\nanswer: ana on slack") || len(shown[0].Buttons) != 4 {
 		t.Errorf("it is shown as %s with %d buttons", text, len(shown[0].Buttons))
@@ -56,7 +58,8 @@ func TestTermsBehindAWordNarrowTheYes(t *testing.T) {
 	if told := say("approve", "for 1m 2 times"); told != "You approved "+id+"." {
 		t.Errorf("ana is told %q", told)
 	}
-	if g := o.book.Grants(); len(g) != 1 || g[0].Scope != bailiff.ScopeSession || g[0].Times != 2 || time.Until(g[0].Expires) > time.Minute {
+	if g := o.book.Grants(); len(g) != 1 || g[0].Scope != bailiff.ScopeSession || g[0].Times != 2 ||
+		time.Until(g[0].Expires) > time.Minute {
 		t.Errorf("granted is %+v", g)
 	}
 }

@@ -3,6 +3,8 @@ package approval
 import (
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +30,34 @@ func TestAYesHoldsNoLongerAndNoMoreOftenThanItSays(t *testing.T) {
 	}
 	if len(f.Grants()) > 0 || f.Covered(claim("rm", "x")) {
 		t.Error("the grant is there after its last use")
+	}
+}
+
+func TestTimesAreCountedOverAllSidecars(t *testing.T) { timesAreCounted(t, open(t)) }
+
+// timesAreCounted has many redeem one grant at a time, on each of the replicas.
+func timesAreCounted(t *testing.T, replicas ...*fixture) {
+	t.Helper()
+	c := claim("rm", "x")
+	if _, err := replicas[0].Answer(t.Context(), replicas[0].ask(c), by("ana"), bailiff.Verdict{Approve: true, Times: 5}); err != nil {
+		t.Fatal(err)
+	}
+	var granted atomic.Int32
+	var all sync.WaitGroup
+	for n := range 20 {
+		all.Go(func() {
+			_, ok, err := replicas[n%len(replicas)].Redeem(t.Context(), c)
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				granted.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := granted.Load(); n != 5 {
+		t.Errorf("granted %d times, want 5", n)
 	}
 }
 

@@ -121,7 +121,8 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 		return
 	}
 	told := in.Clicked(r.Context(), chat.Click{
-		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason, Terms: a.Terms, Opinion: a.Opinion,
+		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
+		Terms: a.Terms, Opinion: a.Opinion,
 	})
 	respond(out, http.StatusOK, map[string]string{"told": told.Plain()})
 }

@@ -25,5 +25,6 @@ func (s *State) Opine(id string, o api.Opinion, now time.Time) (t Step, err erro
 	}
 	o.At = now
 	e.Opinions = append(e.Opinions, o)
-	return Step{Items: []*Item{i}, Events: []api.Event{e.event(fmt.Sprintf("opinion: %s says, and it is no answer: %s", o.By, o.Text))}}, nil
+	said := e.event(fmt.Sprintf("opinion: %s says, and it is no answer: %s", o.By, o.Text))
+	return Step{Items: []*Item{i}, Events: []api.Event{said}}, nil
 }

@@ -10,8 +10,8 @@ import (
 
 // The names are those of the store's version 1, and swap, match and revision, which grants of earlier
 // releases lack, login, which their votes lack, proof, which plans, votes
-// and grants lack, agent and covers_agents, which grants lack, for_ns and times, which votes and grants lack, opinions and held_until, which
-// their entries lack.
+// and grants lack, agent and covers_agents, which grants lack, for_ns and times, which votes and grants
+// lack, opinions and held_until, which their entries lack.
 // A further field that the API gains belongs into the last column, and is never stored.
 func TestTheStoreHoldsWhatItsVersionNames(t *testing.T) {
 	t.Parallel()

@@ -91,7 +91,8 @@ func (i *Item) count(t *Step, v api.Vote, terms Grant, narrow func(*Held), now t
 	case len(e.Votes) >= e.Plan.Quorum:
 		h := i.grant(terms, narrow, now)
 		t.Grants = append(t.Grants, h)
-		i.settle(t, bailiff.ApprovalApproved, "approved", fmt.Sprintf("approved by %s, %s", h.Grant.By, h.Grant.lasts()+h.Grant.often()), now)
+		says := fmt.Sprintf("approved by %s, %s%s", h.Grant.By, h.Grant.lasts(), h.Grant.often())
+		i.settle(t, bailiff.ApprovalApproved, "approved", says, now)
 	}
 }
 

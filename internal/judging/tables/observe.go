@@ -36,8 +36,8 @@ func observe(all any, words map[string]bool, today time.Time) shape {
 			case slices.Contains(UnobservedFamilies, family):
 				tell(at.below(name), "rules of "+family+" are never observed, but only those about what a text does, and your own")
 			case slices.Contains(Unobserved, name):
-				tell(at.below(name), "this rule is never observed: what it finds may have credentials leave, destroy the system, switch off "+
-					"what protects it, or hide what runs")
+				tell(at.below(name), "this rule is never observed: what it finds may have credentials leave, destroy the system, switch "+
+					"off what protects it, or hide what runs")
 			case is && fields["until"] == nil:
 				tell(at.below(name), "has no until, want the last day on which the rule is observed, such as \"2026-12-24\"")
 			}

@@ -71,7 +71,8 @@ type approver struct {
 }
 
 func newTally(since time.Time) *tally {
-	return &tally{Report: Report{Since: since}, places: bounded[Place]{}, rules: bounded[Rule]{}, observed: bounded[Observed]{}, chats: bounded[requester]{},
+	return &tally{Report: Report{Since: since}, places: bounded[Place]{}, rules: bounded[Rule]{},
+		observed: bounded[Observed]{}, chats: bounded[requester]{},
 		people: bounded[requester]{}, approvers: bounded[approver]{}, hosts: bounded[Host]{},
 		wanted: recent.New[string, event](maxQuestions), asked: recent.New[string, question](maxQuestions)}
 }
