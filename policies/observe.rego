@@ -6,7 +6,8 @@ package bailiff
 #   A rule of the table observe neither asks nor denies until its last day (UTC), and the decision says
 #   that it would have. It is for rules that find something in a text, and for a team's own. On platforms
 #   other than cli it does not ask in a sandbox, and that is all. What another rule asks about or denies
-#   is not touched, and a request into which variables would go is judged as if nothing were observed.
+#   is not touched, and a request into which variables would go that are for some programs or hosts is
+#   judged as if nothing were observed.
 _observed_rules contains rule if {
 	some rule, row in data.bailiff.tables.observe
 	_may_be_observed(rule)
@@ -111,7 +112,18 @@ _questions_are_observed if {
 _is_observed(said) if {
 	said.rule in _observed_rules
 	_held_words(said) - {"allow"} == set()
-	count(_env.forward) == 0
+	every name in _env.forward {
+		_is_for_any_text(name)
+	}
+}
+
+# A variable that every text of its platforms gets, without a question, is no more than it would have had.
+_is_for_any_text(name) if {
+	entries := data.bailiff.tables.env[name]
+	count(entries) > 0
+	every entry in entries {
+		object.keys(entry) - {"platforms", "tools"} == set()
+	}
 }
 
 default _observation := {}

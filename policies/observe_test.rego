@@ -144,6 +144,16 @@ test_a_request_into_which_variables_would_go_is_asked_about_as_ever if {
 	_seen(_observing(rules), pushes)[0] == "allow"
 	usually(wanting(pushes, ["GITHUB_TOKEN"])).env.forward == ["GITHUB_TOKEN"]
 	by(_observing(rules), wanting(pushes, ["GITHUB_TOKEN"])) == usually(wanting(pushes, ["GITHUB_TOKEN"]))
+	open := {"env": {"TZ": [{"platforms": ["*"], "tools": ["terminal"]}]}}
+	zone := wanting(pushes, ["TZ"])
+	by(open, zone).env.forward == ["TZ"]
+	_seen(object.union(open, _observing(rules)), zone)[0] == "allow"
+	every key, value in {"sealed": true, "hosts": ["x.test"], "unheard": 1} {
+		bound := {"env": {"TZ": [{"platforms": ["*"], "tools": ["terminal"], key: value}]}}
+		_seen(object.union(bound, _observing(rules)), zone)[0] == "ask"
+	}
+	unnamed := by(_observing(rules), wanting(pushes, ["OWN"])) with data.bailiff.forward_env as {"OWN"}
+	[unnamed.outcome, unnamed.env.forward] == ["ask", ["OWN"]]
 }
 
 test_rows_for_agents_and_jobs_hold_nevertheless if {
