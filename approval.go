@@ -284,4 +284,8 @@ type Verdict struct {
 	// Match is a pattern of the request's words that the approval holds for; empty means what
 	// the reasons found.
 	Match string
+	// For is how long the yes holds and Times how often, both at most; zero leaves that to the policies. With one of them and no
+	// Scope the yes is for the session, or for once where it is for one time.
+	For   time.Duration
+	Times int
 }

@@ -21,6 +21,9 @@ type Decision struct {
 	// CredentialsRead says of a request that may run which credentials it reads, for the session's history: by what was found, or by
 	// the rule where the text does not tell.
 	CredentialsRead []string `json:"credentials_read,omitempty"`
+	// Observed are rules that would have asked or denied and were only observed, WithoutObserve is what the outcome would have been.
+	Observed       []string `json:"observed,omitempty"`
+	WithoutObserve string   `json:"without_observe,omitempty"`
 	// Revision is the SHA-256 of the loaded policies.
 	Revision string `json:"revision"`
 }
@@ -90,9 +93,9 @@ func (d Decision) Reasons() []Reason {
 }
 
 // ForSender is the decision as the sender of the request is told it: a hidden reason
-// is there without what it says.
+// is there without what it says, and what is observed is not there.
 func (d Decision) ForSender() Decision {
-	d.Denials, d.CredentialsRead = told(d.Denials), nil
+	d.Denials, d.CredentialsRead, d.Observed, d.WithoutObserve = told(d.Denials), nil, nil, ""
 	if d.Approval != nil {
 		terms := *d.Approval
 		terms.Reasons = told(terms.Reasons)

@@ -36,6 +36,8 @@ type Entry struct {
 	// Scopes are those that may be granted, from the narrowest.
 	Scopes []string `json:"scopes"`
 	Votes  []Vote   `json:"votes"`
+	// Opinions are what programs said of it, and no answers.
+	Opinions []Opinion `json:"opinions,omitempty"`
 	// Answered counts what people answered before to the same rules and matches; in a list it is
 	// left out.
 	Answered []Answered `json:"answered,omitempty"`
@@ -88,15 +90,25 @@ type Plan struct {
 
 // Vote is one person's answer.
 type Vote struct {
-	Person     string    `json:"person"`
-	Credential string    `json:"credential"`
-	Channel    string    `json:"channel"`
-	Login      string    `json:"login,omitempty"`
-	Proof      string    `json:"proof,omitempty"`
-	Approve    bool      `json:"approve"`
-	Scope      string    `json:"scope,omitempty"`
-	Reason     string    `json:"reason,omitempty"`
-	At         time.Time `json:"at"`
+	Person     string `json:"person"`
+	Credential string `json:"credential"`
+	Channel    string `json:"channel"`
+	Login      string `json:"login,omitempty"`
+	Proof      string `json:"proof,omitempty"`
+	Approve    bool   `json:"approve"`
+	Scope      string `json:"scope,omitempty"`
+	// For is how long the yes is to hold and Times for how many requests; zero leaves that to the policies.
+	For    time.Duration `json:"for_ns,omitempty"`
+	Times  int           `json:"times,omitempty"`
+	Reason string        `json:"reason,omitempty"`
+	At     time.Time     `json:"at"`
+}
+
+// Opinion is what a program said of an approval. It counts as no answer, and may be what the request had the program say.
+type Opinion struct {
+	By   string    `json:"by"`
+	Text string    `json:"text"`
+	At   time.Time `json:"at"`
 }
 
 // Answered counts how often one person said yes and no.
@@ -148,8 +160,10 @@ type Grant struct {
 	Via     string    `json:"via"`
 	Created time.Time `json:"created"`
 	// Expires is when it ends; zero is never.
-	Expires  time.Time `json:"expires,omitzero"`
-	Uses     int       `json:"uses"`
+	Expires time.Time `json:"expires,omitzero"`
+	Uses    int       `json:"uses"`
+	// Times is for how many requests it is at most, or zero.
+	Times    int       `json:"times,omitempty"`
 	LastUsed time.Time `json:"last_used,omitzero"`
 }
 

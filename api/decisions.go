@@ -31,6 +31,9 @@ type Logged struct {
 	// Outcome is the decision's, Rules those that denied or asked.
 	Outcome string   `json:"outcome,omitzero"`
 	Rules   []string `json:"rules,omitzero"`
+	// Observed are the rules that would have asked or denied and were only observed, WithoutObserve what the outcome would have been.
+	Observed       []string `json:"observed,omitzero"`
+	WithoutObserve string   `json:"without_observe,omitzero"`
 	// Status and ExitCode are how an execution ended.
 	Status   bailiff.Status    `json:"status,omitzero"`
 	ExitCode *int              `json:"exit_code,omitzero"`

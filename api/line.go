@@ -102,6 +102,9 @@ type LineResult struct {
 	Approval struct {
 		Reasons []bailiff.Reason `json:"reasons"`
 	} `json:"approval"`
+	// Observed are the rules that were only observed, WithoutObserve what the outcome would have been.
+	Observed       []string `json:"observed"`
+	WithoutObserve string   `json:"without_observe"`
 }
 
 // ReadResult is what is left to read of what was decided.

@@ -43,6 +43,9 @@ type Approving struct {
 	Match string `json:"match,omitempty"`
 	// Digest is of the claim that was shown; a yes to another one is not taken. Empty is not compared.
 	Digest string `json:"digest,omitempty"`
+	// ForSeconds is how long the yes holds and Times for how many requests, both at most; zero leaves that to the policies.
+	ForSeconds int `json:"for_seconds,omitempty"`
+	Times      int `json:"times,omitempty"`
 }
 
 // Adopting is the body of POST /v1/project/adopt: the path of a protected file whose change was put back, where the changed version

@@ -20,6 +20,8 @@ type Status struct {
 	Chats     []ChatStatus     `json:"chats"`
 	Chat      []ServiceStatus  `json:"chat"`
 	Egress    EgressStatus     `json:"egress"`
+	// Observed are the rules that the policies only observe, and those whose row has ended.
+	Observed []ObservedRule `json:"observed,omitempty"`
 	// Replicas are the sidecars that share a store with this one; missing where it shares none.
 	Replicas []ReplicaStatus `json:"replicas,omitempty"`
 	Warnings []string        `json:"warnings"`
@@ -72,6 +74,14 @@ type PolicyStatus struct {
 	// revision of the configuration's meanwhile, if they can be read.
 	RolledBack *Rollback `json:"rolled_back,omitempty"`
 	Waiting    string    `json:"waiting,omitempty"`
+}
+
+// ObservedRule is a row of the table observe: the rule neither asks nor denies until a day, the last of which is its own.
+type ObservedRule struct {
+	Rule  string `json:"rule"`
+	Until string `json:"until"`
+	// InForce is false where the row has ended.
+	InForce bool `json:"in_force"`
 }
 
 // BackendStatus is one configured backend; Message says why it is not ready.

@@ -172,6 +172,7 @@ func (c *core) load(ctx context.Context) (err error) {
 		return err
 	}
 	c.updateTableLabels(ctx) // before anything is counted by them
+	c.logObserved(ctx)
 	c.startShadow(ctx)
 	if c.ledger, err = ledger.Open(ledger.Config{StateDir: c.cfg.StateDir, Scrub: c.scrubber.Scrub, Log: c.log}); err != nil {
 		return err

@@ -90,6 +90,7 @@ func (c reloads) Reloaded(ok bool, revision string) {
 	})
 	if c.policies != nil {
 		c.updateTableLabels(context.Background())
+		c.logObserved(context.Background())
 	}
 	if ok {
 		c.signal()

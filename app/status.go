@@ -21,11 +21,12 @@ import (
 // Status tells operators what the sidecar is and what is wrong with it.
 func (a *App) Status(ctx context.Context) api.Status {
 	platforms, chats := a.platforms(ctx), a.chats(ctx)
-	replicas := a.replicas(ctx)
+	replicas, observed := a.replicas(ctx), a.observed(ctx)
 	return api.Status{
 		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
 		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Egress: a.egressStatus(),
-		Replicas: replicas, Warnings: append(a.warnings(ctx, platforms, chats), replicaWarnings(replicas)...),
+		Observed: observed, Replicas: replicas,
+		Warnings: slices.Concat(observeWarnings(observed), a.warnings(ctx, platforms, chats), replicaWarnings(replicas)),
 	}
 }
 

@@ -2,7 +2,9 @@ package gateway
 
 import (
 	"errors"
+	"math"
 	"net/http"
+	"time"
 	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
@@ -64,7 +66,8 @@ func (o *operator) approve(r *http.Request, who bailiff.Approver, wish api.Appro
 			return nil, problem(http.StatusConflict, "other_digest", "Approval "+entry.ID+" is not what was shown; look at it again.")
 		}
 	}
-	return o.answer(r, who, bailiff.Verdict{Approve: true, Scope: wish.Scope, Match: wish.Match})
+	return o.answer(r, who, bailiff.Verdict{Approve: true, Scope: wish.Scope, Match: wish.Match, Times: wish.Times,
+		For: time.Duration(min(wish.ForSeconds, math.MaxInt32)) * time.Second})
 }
 
 func (o *operator) deny(r *http.Request, who bailiff.Approver, wish api.Denying) (any, *api.Problem) {

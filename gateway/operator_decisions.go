@@ -40,7 +40,7 @@ func readLine(text []byte) (api.Logged, bool) {
 		Platform: input.Session.Platform, User: input.Session.UserID, Tool: input.Tool,
 		Text: bailiff.Beginning(input.Args.Text(), loggedText), Outcome: result.Outcome,
 		Status: c.Status, ExitCode: c.ExitCode, Backend: c.Backend, Message: c.Message, Approval: c.Approval,
-		Kept: len(c.Snapshot) > 0 || c.Undo != nil,
+		Kept: len(c.Snapshot) > 0 || c.Undo != nil, Observed: result.Observed, WithoutObserve: result.WithoutObserve,
 	}
 	for _, reason := range append(result.Denials, result.Approval.Reasons...) {
 		event.Rules = append(event.Rules, reason.Rule)

@@ -44,6 +44,7 @@ func newCollection(registerer prometheus.Registerer) *collection {
 type requested struct {
 	decisions         *prometheus.CounterVec
 	denials           *prometheus.CounterVec
+	observed          *prometheus.CounterVec
 	agentDecisions    *prometheus.CounterVec
 	decisionDuration  prometheus.Observer
 	lastDecision      *prometheus.GaugeVec
@@ -65,6 +66,8 @@ func newRequested(r registration) requested {
 	return requested{
 		decisions: r.counters("decisions_total", "Decisions of the policies.", "tool", "platform", "outcome", "backend"),
 		denials:   r.counters("denials_total", "Rules that denied a request.", "tool", "platform", "rule"),
+		observed: r.counters("observed_total", "Rules that would have asked about a request or denied it, and were only observed.",
+			"tool", "platform", "rule", "outcome"),
 		agentDecisions: r.counters("agent_decisions_total", "Decisions on requests of agents that another agent started.", "depth",
 			"outcome"),
 		decisionDuration: r.histograms("decision_duration_seconds", "Time from a request to its decision.",

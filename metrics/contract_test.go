@@ -85,7 +85,8 @@ func everything(m *Metrics) {
 	d := bailiff.Denial("a.b", "")
 	d.Env.Withheld = []bailiff.Withheld{{Name: "A", Rule: "a.b"}}
 	m.Decided(context.Background(), bailiff.Request{}, d, time.Millisecond)
-	m.Decided(context.Background(), bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow}, 0)
+	m.Decided(context.Background(), bailiff.Request{}, bailiff.Decision{Outcome: bailiff.Allow, Observed: []string{"a.b"},
+		WithoutObserve: "ask"}, 0)
 	m.Forwarded([]string{"A"})
 	m.ApprovalOpened("telegram")
 	m.ApprovalResolved("telegram", "expired", "", time.Second, "")
@@ -126,6 +127,7 @@ func TestEveryNameOfTheContractIsServed(t *testing.T) {
 	text := exposition(t, registry)
 	for name, labels := range map[string]string{
 		"decisions_total": "backend,outcome,platform,tool", "agent_decisions_total": "depth,outcome", "denials_total": "platform,rule,tool",
+		"observed_total":                  "outcome,platform,rule,tool",
 		"decision_duration_seconds_count": "", "executions_total": "backend,status,tool",
 		"execution_duration_seconds_count": "backend,tool", "env_forwarded_total": "name", "env_withheld_total": "name,rule",
 		"backend_ready": "backend", "backend_limits_waived": "backend,limit",

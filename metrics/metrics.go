@@ -136,12 +136,15 @@ func (m *Metrics) KeyAnswered(counted bool) {
 	m.securityKeys.WithLabelValues(result).Inc()
 }
 
-// Decided counts a decision, what it denied and which variables it kept out.
+// Decided counts a decision, what it denied, what was observed of it and which variables it kept out.
 func (m *Metrics) Decided(ctx context.Context, req bailiff.Request, d bailiff.Decision, took time.Duration) {
 	m.judged(ctx, req, d.Outcome.String(), d.Backend.Name, took)
 	tool, platform := toolLabel(req.Tool), m.labels.platform(req.Session.Platform)
 	for _, denial := range d.Denials {
 		m.denials.WithLabelValues(tool, platform, m.labels.rule(denial.Rule)).Inc()
+	}
+	for _, rule := range d.Observed {
+		m.observed.WithLabelValues(tool, platform, m.labels.rule(rule), d.WithoutObserve).Inc()
 	}
 	for _, w := range d.Env.Withheld {
 		m.envWithheld.WithLabelValues(m.labels.variable(w.Name), m.labels.rule(w.Rule)).Inc()

@@ -16,12 +16,12 @@ _approval_reasons := [] if {
 
 _approval := _approval_of(_approval_reasons, _questions)
 
-# What cannot be undone is asked about with what asks by itself.
-_questions := require_approval if {
+# What cannot be undone is asked about with what asks by itself, and nothing that is observed.
+_questions := require_approval - _observed_questions if {
 	_to_undo == set()
 } else := set() if {
 	_undoable
-} else := require_approval | _to_undo
+} else := (require_approval | _to_undo) - _observed_questions
 
 # An unattended session has no human to ask.
 deny contains {

@@ -7,8 +7,8 @@ package bailiff
 #   has not the shape of a reason is passed on as it is: the enforcer then refuses the
 #   whole decision instead of losing a denial in silence.
 _denials := [] if {
-	deny == set()
-} else := _in_order(deny)
+	deny - _observed_denials == set()
+} else := _in_order(deny - _observed_denials)
 
 # The order of reasons is that of what they say: a grade changes none of it.
 _in_order(reasons) := [_reason(said) | some [_, said] in {[_ungraded(said), said] | some said in reasons}]

@@ -17,6 +17,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/storage/inmem"
 
 	"github.com/bailiff-dev/bailiff"
+	judged "github.com/bailiff-dev/bailiff/internal/judging/tables"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -171,6 +172,20 @@ func TestEachClassThatIsDeniedSaysWhyNoOwnerWouldWantIt(t *testing.T) {
 }
 
 // The page lists each class of findings as data.yaml grades it. BAILIFF_UPDATE_RESULTS=1 writes the list.
+func TestTheCheckOfTheTableObserveKnowsWhatTheRulesNeverObserve(t *testing.T) {
+	query := preparedFor(t, "data.bailiff.told", tables(t), map[string]string{"told.rego": "package bailiff\n\n" +
+		"told := {\"rules\": _unobserved, \"families\": _unobserved_families, \"days\": _most_observed_days}\n"})
+	told, _ := decided(t, query, request("ls")).(map[string]any)
+	for name, want := range map[string][]string{"rules": judged.Unobserved, "families": judged.UnobservedFamilies,
+		"days": {fmt.Sprint(judged.MostObservedDays)}} {
+		have := strings.Fields(strings.Trim(fmt.Sprint(told[name]), "[]"))
+		slices.Sort(have)
+		if want = slices.Sorted(slices.Values(want)); !slices.Equal(have, want) {
+			t.Errorf("%s: the rules have %v, the check %v", name, have, want)
+		}
+	}
+}
+
 func TestTheTableOfRulesOfThePageIsThatOfTheClasses(t *testing.T) {
 	const page, begin, end = "../docs/shipped-policies.md", "<!-- rules, from data.yaml -->\n", "<!-- end of rules -->"
 	text, err := os.ReadFile(page)
@@ -334,8 +349,13 @@ func compiled(t *testing.T, added map[string]string) error {
 
 func prepared(t testing.TB, data map[string]any, added map[string]string) rego.PreparedEvalQuery {
 	t.Helper()
+	return preparedFor(t, "data.bailiff.decision", data, added)
+}
+
+func preparedFor(t testing.TB, about string, data map[string]any, added map[string]string) rego.PreparedEvalQuery {
+	t.Helper()
 	options := []func(*rego.Rego){
-		rego.Query("data.bailiff.decision"),
+		rego.Query(about),
 		rego.Store(inmem.NewFromObjectWithOpts(data, inmem.OptReturnASTValuesOnRead(true))),
 	}
 	for name, source := range sources(t, added) {

@@ -15,6 +15,7 @@ request(platform, calls) := {
 	"env": {"requested": [], "available": []},
 	"backend": {"requested": "", "available": _configured},
 	"time": "2026-11-21T12:00:00Z",
+	"date": "2026-11-21",
 }
 
 _text(calls) := {
@@ -139,6 +140,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.verdicts as _table(more, "verdicts")
 		with data.bailiff.tables.hidden_rules as _table(more, "hidden_rules")
 		with data.bailiff.tables.instead as _table(more, "instead")
+		with data.bailiff.tables.observe as _table(more, "observe")
 		with data.bailiff.tables.agents as _table(more, "agents")
 		with data.bailiff.tables.jobs as _table(more, "jobs")
 		with data.bailiff.tables.roles as _table(more, "roles")
@@ -257,6 +259,7 @@ _usual_tables := {
 	"verdicts": {"command.destroys_system": {"host": "deny", "sandbox": "deny"}},
 	"hidden_rules": {},
 	"instead": {},
+	"observe": {},
 	"house": {},
 }
 

@@ -22,7 +22,7 @@ _snapshot := {"snapshot": true} if {
 default _undoable := false
 
 _undoable if {
-	require_approval == set()
+	require_approval - _observed_questions == set()
 	input.tool == "terminal"
 	input.args.background == false
 	input.backend.available[_chosen].undo == true

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
@@ -41,7 +42,9 @@ func newLoad(t *testing.T) *load {
 	t.Helper()
 	t.Setenv("TZ", "UTC")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "nobody's")
-	folder, telegram := apptest.PolicyFolder(t, apptest.AskedAbout, closed, opened, whole, byPattern), telegramtest.New(t)
+	row := fmt.Sprintf("    observe: {house.new: {until: %q}}\n", time.Now().UTC().AddDate(0, 0, 7).Format(time.DateOnly))
+	folder := apptest.PolicyFolder(t, apptest.AskedAbout+onTrial, closed, opened, whole, byPattern, "    observe: {}\n", row)
+	telegram := telegramtest.New(t)
 	telegram.Group(approvers, ana)
 	all := append(slices.Clone(sections), shadowed(folder), onTelegram(t, telegram),
 		fmt.Sprintf("people: [{name: ana, uids: [%d], telegram: [%q]}]", os.Getuid(), ana))
@@ -59,6 +62,11 @@ const (
 	whole     = "      patterns:\n"
 	byPattern = whole + "        house.asks: true\n"
 )
+
+// onTrial is a rule of the house that is only observed.
+const onTrial = `
+deny contains {"rule": "house.new", "message": "It is new."} if contains(input.args.command, "on-trial")
+`
 
 // leaves is a command that asks for a host of which no row speaks.
 const leaves = `python3 -c 'import urllib.request as r
@@ -87,6 +95,7 @@ func (l *load) round(t *testing.T) {
 	l.rounds++
 	l.ask(t, "telegram", "42", "echo hello", bailiff.Completed)
 	l.ask(t, "cli", "43", leaves, bailiff.Completed)
+	l.ask(t, "cli", "43", "echo on-trial", bailiff.Completed)
 	l.ask(t, "slack", "U07A", "rm -rf /", bailiff.Refused)
 	ofAgent := request("slack", "U07A", "rm -rf /")
 	ofAgent.Session.Agent = bailiff.Agent{ID: "helper", Depth: 1}
@@ -131,7 +140,7 @@ func (l *load) answered(t *testing.T) {
 	t.Helper()
 	for user, answer := range map[string]func(context.Context, *client.Client, string) error{
 		"yes": func(ctx context.Context, c *client.Client, id string) error {
-			_, err := c.ApproveMatching(ctx, id, string(bailiff.ScopeSession), "echo asked-about *")
+			_, err := c.ApproveAs(ctx, id, api.Approving{Scope: bailiff.ScopeSession, Match: "echo asked-about *"})
 			return err
 		},
 		"no": func(ctx context.Context, c *client.Client, id string) error {

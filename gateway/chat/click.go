@@ -22,7 +22,24 @@ func (n *Notifier) Clicked(ctx context.Context, t Click) Text {
 	return Text{{Text: told}}
 }
 
+// opine shows the opinion of a program with the approval of a message. It counts as no answer, whoever it is of.
+func (n *Notifier) opine(ctx context.Context, t Click) (told, result string) {
+	n.mu.Lock()
+	id := n.shown[t.On]
+	n.mu.Unlock()
+	if id == "" {
+		return "This is no approval of mine, or one of long ago. Nothing was changed.", "invalid"
+	}
+	if err := n.config.Approvals.Opine(ctx, id, n.config.Service+":"+t.By.ID, t.Opinion); err != nil {
+		return n.refusalText(id, err)
+	}
+	return "The opinion is shown with approval " + id + ". It is no answer.", "taken"
+}
+
 func (n *Notifier) answer(ctx context.Context, t Click) (told, result string) {
+	if t.Opinion != "" {
+		return n.opine(ctx, t)
+	}
 	p, o, taken := n.claim(t)
 	if p == nil && n.mayBeShown(t) {
 		return "It is not known here yet which approval that is. Answer again in a moment; nothing was changed.", "late"
@@ -44,6 +61,17 @@ func (n *Notifier) answer(ctx context.Context, t Click) (told, result string) {
 		return "The message has other buttons by now, so nothing was changed. Look at it again.", "invalid"
 	}
 	v := bailiff.Verdict{Approve: o.Scope != "", Scope: o.Scope, Match: o.Match}
+	if t.Terms != "" {
+		var are bool
+		if v.For, v.Times, are = ReadTerms(t.Terms); !are || !v.Approve || o.Listed > 0 {
+			n.release(p, o)
+			return "Nothing was changed: behind a yes to one request stands for how long or how often it is, as \"for 2h\" or \"5 times\".",
+				"invalid"
+		}
+		if v.Scope == bailiff.ScopeOnce {
+			v.Scope = "" // which the terms tell
+		}
+	}
 	if !v.Approve {
 		v.Reason = beginningOf(strings.TrimSpace(t.Reason), longestReason)
 	}

@@ -23,10 +23,11 @@ const (
 	// longestLine is how many characters of any other value are shown, longestMatch of a
 	// rule's match, mostReasons how many reasons, and mostAnswered how many people's answers to
 	// the same.
-	longestLine  = 120
-	longestMatch = 60
-	mostReasons  = 3
-	mostAnswered = 3
+	longestLine    = 120
+	longestMatch   = 60
+	longestOpinion = 300
+	mostReasons    = 3
+	mostAnswered   = 3
 )
 
 // notice is the message about an approval, with what is offered now. Person is
@@ -44,6 +45,9 @@ func notice(e api.Entry, person string, o offer) Message {
 	tail.terms(e, len(o.Answers) > 0)
 	tail.reasons(e)
 	tail.answers(e)
+	for _, o := range e.Opinions {
+		tail.line(summary.OpinionName, termsafe.Brief(summary.Opinion(o), longestOpinion))
+	}
 	for _, v := range e.Votes {
 		tail.line("answer", said(v))
 	}

@@ -20,6 +20,7 @@ type Approvals interface {
 	List(q api.Query) (entries []api.Entry, next string)
 	Get(id string) (api.Entry, bool)
 	Answer(ctx context.Context, id string, who bailiff.Approver, v bailiff.Verdict) (api.Entry, error)
+	Opine(ctx context.Context, id, by, text string) error
 	Watch() (changes <-chan api.Change, stop func())
 }
 

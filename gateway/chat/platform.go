@@ -101,8 +101,12 @@ type Click struct {
 	Token string
 	// Word is of the button that was meant, see [Button].
 	Word string
+	// Terms are how long and how often a yes holds, as a person wrote it behind the word, see [ReadTerms].
+	Terms string
 	// Reason is what was written with it.
 	Reason string
+	// Opinion is what a program says of the message's approval, in place of an answer.
+	Opinion string
 }
 
 // Message is what is shown.

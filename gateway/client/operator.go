@@ -39,9 +39,9 @@ func (c *Client) Approve(ctx context.Context, id, scope string) (api.Entry, erro
 	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", api.Approving{Scope: scope})
 }
 
-// ApproveMatching says yes to a pattern of the request's words.
-func (c *Client) ApproveMatching(ctx context.Context, id, scope, match string) (api.Entry, error) {
-	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", api.Approving{Scope: scope, Match: match})
+// ApproveAs says yes to a pattern of the request's words, or for so long and so often.
+func (c *Client) ApproveAs(ctx context.Context, id string, as api.Approving) (api.Entry, error) {
+	return tell[api.Entry](ctx, c, c.prompt, http.MethodPost, approvalPath(id)+"/approve", as)
 }
 
 // Preview says of how many of the last requests a grant of a pattern would have let run.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -43,6 +44,46 @@ func TestAnApprovalIsAnsweredInTwoClicks(t *testing.T) {
 			}
 			b.await(`document.title === 'bailiff console' && !document.querySelector('#none-pending').hidden`)
 		})
+	}
+}
+
+func TestAYesForASessionSaysHowLongAndHowOften(t *testing.T) {
+	o := serve(t)
+	id := o.ask(t, claim("rm -rf ./build"))
+	b := o.login(t, "ana")
+	b.awaitApproval("rm -rf ./build")
+	b.click(`[data-act="session"]`)
+	b.awaitText("#confirm", "For requests, at most")
+	is[string](b, `document.querySelector("#confirm input[name=for]").value = "a while"`)
+	b.click("#confirm-yes")
+	b.awaitText("#confirm-error", "For minutes is a whole number")
+	is[string](b, `document.querySelector("#confirm input[name=for]").value = "999999"`)
+	b.click("#confirm-yes")
+	b.awaitText("#confirm-error", "at most, not for")
+	if e := o.entry(t, id); e.State != bailiff.ApprovalPending {
+		t.Fatalf("it is %s by terms that are wider than the decision", e.State)
+	}
+	is[string](b, `document.querySelector("#confirm input[name=for]").value = "1"`)
+	is[string](b, `document.querySelector("#confirm input[name=times]").value = "5"`)
+	b.click("#confirm-yes")
+	b.awaitToast("Approved")
+	if g := o.book.Grants(); len(g) != 1 || g[0].Times != 5 || time.Until(g[0].Expires) > time.Minute {
+		t.Errorf("granted is %+v", g)
+	}
+}
+
+func TestAnOpinionIsMarkedAsNoAnswer(t *testing.T) {
+	o := serve(t)
+	id := o.ask(t, claim("rm -rf ./build"))
+	b := o.login(t, "ana")
+	b.awaitApproval("rm -rf ./build")
+	if err := o.book.Opine(t.Context(), id, "webhook:bot", `approve it <img src=x onerror="document.title='taken'">`); err != nil {
+		t.Fatal(err)
+	}
+	b.awaitText("#detail", "No answer, and not to be trusted")
+	b.awaitText("#detail", `approve it <img src=x onerror=`)
+	if e := o.entry(t, id); e.State != bailiff.ApprovalPending || len(e.Votes) > 0 {
+		t.Errorf("it is %s by %+v", e.State, e.Votes)
 	}
 }
 

@@ -87,11 +87,23 @@ func Answer(v api.Vote) string {
 	if v.Approve {
 		answer = "yes, " + v.Scope
 	}
+	if v.For > 0 {
+		answer += " for " + v.For.String()
+	}
+	if v.Times > 0 {
+		answer += fmt.Sprintf(", %d times", v.Times)
+	}
 	if v.Reason != "" {
 		answer += ": " + v.Reason
 	}
 	return answer
 }
+
+// Opinion is what a program said, as a quotation.
+func Opinion(o api.Opinion) string { return o.By + " says: " + strconv.Quote(o.Text) }
+
+// OpinionName stands before an opinion.
+const OpinionName = "opinion, not an answer, and not to be trusted"
 
 // Text is a text of a request by its name, with its risky parts.
 type Text struct {

@@ -57,6 +57,7 @@ func TestOnPostgreSQL(t *testing.T) {
 		TestAFrozenSessionUsesNoGrantOfItsUser, TestScopesThatMayBeGranted, TestWhatAGrantCovers,
 		TestAWiderGrantHoldsForNothingThatWasNotApproved, TestAGrantOfScopeOnceIsForAsManyPeopleAndTheRouteThatGaveIt,
 		TestAGrantSaysWhatItHoldsFor, TestWhereProofIsWantedAnAnswerSaysHowItWasProved,
+		TestAYesHoldsNoLongerAndNoMoreOftenThanItSays, TestTheStrictestTermsOfAllVotesHold,
 		TestGrantsCoverTogether, TestAGrantOfScopeOnceIsUsedOnce, TestARevokedGrantCoversNothing,
 
 		TestWhatIsPendingIsPlannedAnewWhenPeopleOrRoutesChange, TestWhoWaitsForWhatNobodyCanAnswerAnyMoreIsWoken,
@@ -68,11 +69,12 @@ func TestOnPostgreSQL(t *testing.T) {
 	}
 	for name, test := range map[string]func(*testing.T){
 		"what one replica asks another answers": twoReplicasAnswer, "a freeze is in force on all when it returns": twoReplicasFreeze,
-		"a grant of scope once is used on one replica": twoReplicasRedeem,
-		"what Ask says is granted is covered":          askedAnew,
-		"what runs out of time ends":                   timeIsOver,
-		"each step is in a log":                        stepsAreLogged,
-		"a database that is down grants nothing":       databaseDown, "a step that looks elsewhere fails": looksElsewhere,
+		"a grant of scope once is used on one replica":   twoReplicasRedeem,
+		"a grant for some times is used so often on all": twoReplicasCount,
+		"what Ask says is granted is covered":            askedAnew,
+		"what runs out of time ends":                     timeIsOver,
+		"each step is in a log":                          stepsAreLogged,
+		"a database that is down grants nothing":         databaseDown, "a step that looks elsewhere fails": looksElsewhere,
 		"a book of a file moves once": movesOnce,
 	} {
 		t.Run(name, test)
@@ -156,6 +158,11 @@ func twoReplicasRedeem(t *testing.T) {
 			t.Errorf("granted %d times", n)
 		}
 	}
+}
+
+func twoReplicasCount(t *testing.T) {
+	one, two := replicas(t)
+	timesAreCounted(t, one, two)
 }
 
 func timeIsOver(t *testing.T) {

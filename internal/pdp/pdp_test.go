@@ -276,8 +276,8 @@ func TestPoliciesSeeWhatAScriptCallsAToolWith(t *testing.T) {
 		`object.keys(input)])}]}`))
 	req := listing
 	req.Tool, req.Args = bailiff.Call, bailiff.Args{Name: "web_search", Arguments: `{"query": "x", "most": 3}`}
-	want := `call {"arguments": {"most": 3, "query": "x"}, "name": "web_search"} {"args", "backend", "caller", "env", "files", "session",` +
-		` "time", "tool"}`
+	want := `call {"arguments": {"most": 3, "query": "x"}, "name": "web_search"} {"args", "backend", "caller", "date", "env", "files",` +
+		` "session", "time", "tool"}`
 	if j := p.Decide(context.Background(), req, ready); j.Fault != nil || j.Decision.Denials[0].Message != want {
 		t.Errorf("the policies saw %+v, want %s", j.Decision, want)
 	}

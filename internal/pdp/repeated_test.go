@@ -202,8 +202,8 @@ func alter(v reflect.Value) {
 		v.Set(more)
 	case reflect.Pointer: // to a history
 		v.Set(reflect.ValueOf(&bailiff.SessionHistory{Denials: bailiff.DenialCount{InARow: 3, Total: 3}}))
-	case reflect.Struct: // a time
-		v.Set(reflect.ValueOf(time.Unix(1, 1)))
+	case reflect.Struct: // a time, and a later one of the same day
+		v.Set(reflect.ValueOf(v.Interface().(time.Time).Add(time.Second)))
 	default:
 		panic("no change is known for a " + v.Type().String())
 	}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -133,7 +134,8 @@ func what(r bailiff.Request, most int) string {
 }
 
 func newApprovalsApprove(configPath *string) *cobra.Command {
-	var scope, match string
+	var as api.Approving
+	var lasts time.Duration
 	var sure bool
 	cmd := &cobra.Command{
 		Use:   "approve ID",
@@ -147,23 +149,36 @@ words: "rm -r *" for each "rm -r" of one more word that is no option, no address
 path out of the folder. It ends with the policies, and after 30 days. Without --yes
 nothing is answered: it says how many of the user's last requests would have run.
 
+With --for the yes holds no longer than that, with --times for no more requests; both
+without --scope mean the session, --times 1 means once. What is longer than the policies
+let it hold is refused.
+
 Exit status: 0 if the answer was taken, or the preview is shown, 1 if not.`,
 		Example: `  bailiff approvals approve a-7k2
   bailiff approvals approve a-7k2 --scope session
+  bailiff approvals approve a-7k2 --for 20m --times 5
   bailiff approvals approve a-7k2 --scope session --match 'rm -r *' --yes`,
 		Args: cli.OneID("approval"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if match != "" && !sure {
-				return cli.AtOperator(configPath, previewing(match))(cmd, args)
+			if as.Match != "" && !sure {
+				return cli.AtOperator(configPath, previewing(as.Match))(cmd, args)
+			}
+			if as.ForSeconds = int(lasts / time.Second); lasts != 0 && as.ForSeconds < 1 {
+				return fmt.Errorf("--for is %s, want at least 1s", lasts)
+			}
+			if cmd.Flags().Changed("times") && as.Times < 1 {
+				return fmt.Errorf("--times is %d, want at least 1", as.Times)
 			}
 			return answerApproval(cmd, *configPath, args[0], func(operator *client.Client, id string) (api.Entry, error) {
-				return operator.ApproveMatching(cmd.Context(), id, scope, match)
+				return operator.ApproveAs(cmd.Context(), id, as)
 			})
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&scope, "scope", "", "once, session or always (default: the narrowest that is offered)")
-	f.StringVar(&match, "match", "", "a `pattern` of the request's words that the yes holds for")
+	f.DurationVar(&lasts, "for", 0, "how long the yes holds at most, as 20m or 2h (default: as long as the policies let it)")
+	f.IntVar(&as.Times, "times", 0, "for how many requests it holds at most")
+	f.StringVar(&as.Scope, "scope", "", "once, session or always (default: the narrowest that is offered)")
+	f.StringVar(&as.Match, "match", "", "a `pattern` of the request's words that the yes holds for")
 	f.BoolVar(&sure, "yes", false, "approve the pattern, and not only show what it would have covered")
 	return cmd
 }
@@ -306,9 +321,13 @@ func printGrants(w io.Writer, list []api.Grant) {
 		if !g.Expires.IsZero() {
 			ends = "in " + max(time.Until(g.Expires), 0).Round(time.Second).String()
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%s\n", g.ID, g.Scope, termsafe.Text(g.Platform+":"+g.User),
+		used := strconv.Itoa(g.Uses)
+		if g.Times > 0 {
+			used = fmt.Sprintf("%d of %d", g.Uses, g.Times)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", g.ID, g.Scope, termsafe.Text(g.Platform+":"+g.User),
 			termsafe.Text(within(g)),
-			g.Backend, ends, g.Uses, termsafe.Text(g.By), termsafe.Brief(covers(g), 80))
+			g.Backend, ends, used, termsafe.Text(g.By), termsafe.Brief(covers(g), 80))
 	}
 }
 

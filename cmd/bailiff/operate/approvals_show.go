@@ -204,6 +204,9 @@ func (p *sheet) terms(e api.Entry) {
 	if d.Approval != nil && d.Approval.CoversAgents {
 		p.line("covers", "a yes for longer than once holds for the agents, too, that this one starts")
 	}
+	for _, o := range e.Opinions {
+		p.line(summary.OpinionName, termsafe.Text(summary.Opinion(o)))
+	}
 	p.line("may grant", strings.Join(e.Scopes, ", ")+"; who may answer: "+termsafe.Text(summary.Quorum(e.Plan)))
 }
 

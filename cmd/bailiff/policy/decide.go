@@ -152,6 +152,9 @@ func printDecision(w io.Writer, d bailiff.Decision) {
 			fmt.Fprintf(w, "instead\t\t%s\n", r.Instead)
 		}
 	}
+	for _, rule := range d.Observed {
+		fmt.Fprintf(w, "observed\t%s\twithout the table observe the outcome is %s\n", rule, d.WithoutObserve)
+	}
 	if d.Backend.Name != "" {
 		b, runtime := d.Backend, ""
 		if b.Runtime != "" {

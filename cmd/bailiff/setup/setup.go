@@ -67,6 +67,7 @@ Exit status: 0, or 1 if nothing was written or the doctor finds a failure.`,
 		"let sandboxes go without the limits that this machine cannot hold")
 	f.BoolVar(&r.answers.AllowSameUser, "allow-same-user", false, "let your own user, whose agent it is, answer its approvals")
 	f.BoolVar(&r.answers.ShowModules, "go-modules", false, "let sandboxes read the modules that Go keeps in your home")
+	f.IntVar(&r.answers.ObserveDays, "observe", 0, "have most rules neither ask nor deny for so many `days`, 30 at most")
 	f.BoolVar(&r.starts, "start", false, "start the sidecar where no service manager does, until the machine's next start")
 	f.Bool("go-build-cache", false, "")
 	_ = f.MarkDeprecated("go-build-cache", "the sandboxes of each project have a build cache of their own") // the flag is there

@@ -72,6 +72,18 @@ func (q question) byWords(text string) (word, reason string, is bool) {
 	return word, reason, is
 }
 
+// byTerms is the yes that a person wrote and how long or how often it holds, as "session for 2h".
+func (q question) byTerms(text string) (word, terms string, is bool) {
+	text = strings.TrimSpace(text)
+	for _, a := range q.answers {
+		rest, begins := afterWord(text, a.Word)
+		if _, _, are := chat.ReadTerms(rest); begins && a.Yes && are {
+			return a.Word, strings.TrimSpace(rest), true
+		}
+	}
+	return "", "", false
+}
+
 // afterWord is what follows a word at the beginning of a text, in letters of either case.
 func afterWord(text, word string) (rest string, begins bool) {
 	if word == "" || len(text) < len(word) || !strings.EqualFold(text[:len(word)], word) {

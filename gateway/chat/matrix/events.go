@@ -52,6 +52,10 @@ func (r reader) onMessage(ctx context.Context, room string, e event, c content) 
 			r.onAnswer(ctx, e.ID, chat.Click{By: by, On: q.ref, Word: word, Reason: reason})
 			return nil
 		}
+		if word, terms, is := q.byTerms(text); is {
+			r.onAnswer(ctx, e.ID, chat.Click{By: by, On: q.ref, Word: word, Terms: terms})
+			return nil
+		}
 	}
 	ref := chat.Ref{Place: chat.Place{Chat: room, Thread: c.thread()}, Message: e.ID}
 	r.in.Said(ctx, chat.Said{Ref: ref, Kind: about.kind(ref.Thread), By: by, Text: command(text), Mentioned: named})

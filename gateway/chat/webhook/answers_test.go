@@ -110,6 +110,10 @@ func TestASignedAnswerIsTaken(t *testing.T) {
 		{answered, chat.Click{By: chat.Person{ID: "w1", Name: "Ana"}, Token: "abc", Reason: "it is prod"}},
 		{`{"id": "a2", "user": "w1", "message": "m1", "word": "deny"}`,
 			chat.Click{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Word: "deny"}},
+		{`{"id": "a3", "user": "w1", "message": "m1", "word": "session", "terms": "for 2h"}`,
+			chat.Click{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Word: "session", Terms: "for 2h"}},
+		{`{"id": "a4", "user": "w1", "message": "m1", "opinion": "it is fine"}`,
+			chat.Click{By: chat.Person{ID: "w1"}, On: chat.Ref{Message: "m1"}, Opinion: "it is fine"}},
 	} {
 		s := &sending{url: url, body: c.body, method: "POST"}
 		if status, told := s.sign(secret, time.Now()).send(t); status != 200 || told != `{"told":"thanks, w1"}` {
@@ -206,6 +210,9 @@ func TestASignedAnswerThatIsNoneIsRefusedByName(t *testing.T) {
 		`{"id": "a", "token": "t"}`:                                                               {400, "User is missing"},
 		`{"id": "a", "user": "w"}`:                                                                {400, "Token is missing"},
 		`{"id": "a", "user": "w", "word": "deny"}`:                                                {400, "Token is missing"},
+		`{"id": "a", "user": "w", "message": "m", "opinion": "yes", "word": "approve"}`:           {400, "An opinion is no answer"},
+		`{"id": "a", "user": "w", "token": "t", "opinion": "yes"}`:                                {400, "An opinion is no answer"},
+		`{"id": "a", "user": "w", "opinion": "yes"}`:                                              {400, "An opinion is no answer"},
 		`{"id": "a", "user": "w", "token": "t", "message": "m", "word": "approve"}`:               {400, "one of them"},
 		`{"id": "` + long + `", "user": "w", "token": "t"}`:                                       {400, "Id is too long"},
 		`{"id": "a", "user": "w", "token": "t", "reason": "` + strings.Repeat("x", 64<<10) + `"}`: {413, "64 KiB"},

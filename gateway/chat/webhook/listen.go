@@ -83,6 +83,10 @@ type answer struct {
 	Message string `json:"message"`
 	Word    string `json:"word"`
 	Reason  string `json:"reason"`
+	// Terms are how long and how often a yes holds, as "for 2h" or "5 times".
+	Terms string `json:"terms"`
+	// Opinion is what a program says of the approval of Message, in place of an answer.
+	Opinion string `json:"opinion"`
 }
 
 // answer takes one.
@@ -118,6 +122,7 @@ func (w *Webhook) answer(out http.ResponseWriter, r *http.Request, in chat.Inbox
 	}
 	told := in.Clicked(r.Context(), chat.Click{
 		By: chat.Person{ID: a.User, Name: a.Name}, On: chat.Ref{Message: a.Message}, Token: a.Token, Word: a.Word, Reason: a.Reason,
+		Terms: a.Terms, Opinion: a.Opinion,
 	})
 	respond(out, http.StatusOK, map[string]string{"told": told.Plain()})
 }
@@ -166,7 +171,7 @@ func read(body []byte) (a answer, err error) {
 
 func (a answer) lacks() error {
 	for name, text := range map[string]string{"id": a.ID, "user": a.User, "name": a.Name, "token": a.Token, "message": a.Message,
-		"word": a.Word} {
+		"word": a.Word, "terms": a.Terms} {
 		if len(text) > maxField {
 			return errors.New(name + " is too long, want 256 bytes at most")
 		}
@@ -176,7 +181,9 @@ func (a answer) lacks() error {
 		return errors.New("id is missing: a text that no other answer has")
 	case a.User == "":
 		return errors.New("user is missing: who answered")
-	case a.Token == "" && (a.Message == "" || a.Word == ""):
+	case a.Opinion != "" && (a.Token != "" || a.Word != "" || a.Reason != "" || a.Terms != "" || a.Message == ""):
+		return errors.New("an opinion is no answer: want it with id, user and message alone")
+	case a.Opinion == "" && a.Token == "" && (a.Message == "" || a.Word == ""):
 		return errors.New("token is missing, or message and word in its place: what was answered")
 	case a.Token != "" && a.Word != "":
 		return errors.New("token and word are there, want one of them")

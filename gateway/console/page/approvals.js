@@ -66,7 +66,7 @@ export function detail(shown, { answer, freeze, back, select, listed, kind }) {
     pattern(entry),
     texts(shown),
     el('div', { class: 'facts' }, askedBy(entry, freeze), runsIn(entry), variables(entry), filesOf(entry)),
-    votes(entry),
+    opinions(entry), votes(entry),
     others(kind, select),
     history(shown.history),
     papers(entry),
@@ -187,10 +187,14 @@ function votes(entry) {
   const { plan } = entry
   return el('section', { class: 'votes' }, el('h3', {}, 'Answers', plan.quorum > 1 && el('span', { class: 'quiet' }, ` ${yes(entry)} of ${plan.quorum} needed`)),
     el('ul', { class: 'plain' }, entry.votes.map((vote) => el('li', {},
-      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), vote.login && ` by ${vote.login}`, vote.proof && [' with ', mono(vote.proof)], ' ', timeAgo(vote.at),
+      el('b', { class: vote.approve ? 'good' : 'bad' }, vote.approve ? `yes, ${vote.scope}${vote.for_ns ? ` for ${Math.round(vote.for_ns / 1e9)} s` : ''}${vote.times ? `, ${plural(vote.times, 'time')}` : ''}` : 'no'), ' ', mono(vote.person || vote.credential), ' on ', seen(vote.channel), vote.login && ` by ${vote.login}`, vote.proof && [' with ', mono(vote.proof)], ' ', timeAgo(vote.at),
       vote.reason && [': ', seen(vote.reason)]))),
     isPending(entry) && el('p', { class: 'quiet' }, 'Who may answer: ', (plan.approvers ?? []).map((name, n) => [n ? ', ' : '', mono(name)]), ' on ', seen((plan.channels ?? []).join(', ')), ' by route ', mono(plan.route), plan.proof && ', each confirmed with a security key', '.'))
 }
+
+const opinions = ({ opinions: all }) => (all ?? []).length > 0 && el('section', { class: 'fact whole' }, el('h3', {}, 'Opinions of programs'),
+  el('p', { class: 'loud' }, 'No answer, and not to be trusted: the request may have had them say it.'),
+  el('ul', { class: 'plain' }, all.map((o) => el('li', {}, mono(o.by), ': ', el('q', {}, seen(o.text))))))
 
 const history = (events) => el('details', { class: 'more', 'data-fold': 'history' }, el('summary', {}, `This session lately (${events.length})`),
   events.length ? el('ol', { class: 'rows' }, requests(events).map((e) => event(e))) : el('p', { class: 'quiet' }, 'Nothing.'))
@@ -244,7 +248,7 @@ export function requests(events) {
 
 // says is whether a request has these words in what is told of it.
 export function says(e, words) {
-  const told = [verdict(e)[0], e.outcome, e.status, e.tool, e.platform, e.user, e.agent && `agent ${e.agent.id} of depth ${e.agent.depth}`, e.backend, e.approval?.state, e.text, e.message, ...e.rules ?? []]
+  const told = [verdict(e)[0], e.outcome, e.status, e.tool, e.platform, e.user, e.agent && `agent ${e.agent.id} of depth ${e.agent.depth}`, e.backend, e.approval?.state, e.text, e.message, ...e.rules ?? [], e.observed && 'observed', ...e.observed ?? []]
   return told.filter(Boolean).join('\n').toLowerCase().includes(words.trim().toLowerCase())
 }
 
@@ -257,6 +261,7 @@ export const event = (e, look, changed) => el('li', { class: 'event' },
     timeAgo(e.at), e.user && [' · ', mono(e.user)], e.platform && [' on ', seen(e.platform)],
     e.agent && [' · agent ', mono(e.agent.id), ` of depth ${e.agent.depth}`], e.backend && [' · ', seen(e.backend)],
     (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)],
+    e.observed && [' · ', el('span', { class: 'badge wait' }, 'observed'), ' ', seen(`${e.observed.join(', ')} would have ${e.without_observe === 'deny' ? 'denied it' : 'asked'}`)],
     look && [' · ', el('button', { class: 'button quiet small', 'aria-expanded': String(Boolean(changed)), 'data-act': `look-${e.decision_id}`, on: { click: look } }, 'What it changed')]),
   changed)
 

@@ -403,10 +403,11 @@ function askAnswer(act) {
 }
 
 function askApproval(entry, scope) {
+  const narrower = scope === 'once' ? { body: [], sent: () => ({}) } : wider.terms()
   dialogs.ask({
     title: `${approvals.scopes[scope].label}?`, yes: approvals.scopes[scope].label, tone: scope === 'once' ? 'yes' : 'yes wider',
-    body: [who(entry), approvals.excerpt(entry), approvals.leaves(entry, scope)],
-    act: () => answer(entry, 'approve', { scope }),
+    body: [who(entry), approvals.excerpt(entry), approvals.leaves(entry, scope), narrower.body],
+    act: async () => answer(entry, 'approve', { scope, ...narrower.sent() }),
   })
 }
 

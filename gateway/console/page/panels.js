@@ -11,7 +11,7 @@ export const grant = (g, revoke) => card(
     (g.pairs ?? []).length > 0 && el('ul', { class: 'plain' }, g.pairs.map((pair) => el('li', {}, mono(pair.rule), pair.match && [' on ', mono(pair.match)]))),
     g.session && el('div', {}, 'session ', mono(g.session), g.agent && [', agent ', mono(g.agent)]),
     g.covers_agents && el('div', {}, 'with the agents that it starts'),
-    el('div', {}, 'by ', mono(g.by), ' (', seen(g.via), ') ', timeAgo(g.created), ' · used ', plural(g.uses, 'time'), g.last_used ? [', last ', timeAgo(g.last_used)] : '',
+    el('div', {}, 'by ', mono(g.by), ' (', seen(g.via), ') ', timeAgo(g.created), ' · used ', plural(g.uses, 'time'), g.times ? ` of ${g.times}` : '', g.last_used ? [', last ', timeAgo(g.last_used)] : '',
       ' · ', g.expires ? [countdown(g.expires), ' left'] : el('b', {}, 'until revoked')),
   ],
   el('button', { class: 'button no', 'data-live': true, 'aria-label': `Revoke the grant of ${g.user}`, on: { click: revoke } }, 'Revoke'))

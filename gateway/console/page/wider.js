@@ -73,6 +73,23 @@ export async function answerAll(entries, verdict, body) {
   return refusals
 }
 
+// terms are how long and how often a wider yes holds at most, as a person may narrow it: the fields, and what to send of them.
+export function terms() {
+  const lasts = field('For minutes, at most', { name: 'for', inputmode: 'numeric', maxlength: '6' })
+  const times = field('For requests, at most', { name: 'times', inputmode: 'numeric', maxlength: '4' })
+  const number = ({ input }, of) => {
+    const text = input.value.trim()
+    if (text && !/^[1-9][0-9]*$/.test(text)) throw new Error(`${of} is a whole number above zero, or empty.`)
+    return Number(text)
+  }
+  const sent = () => {
+    const minutes = number(lasts, 'For minutes')
+    const requests = number(times, 'For requests')
+    return { ...minutes ? { for_seconds: minutes * 60 } : {}, ...requests ? { times: requests } : {} }
+  }
+  return { body: [lasts.label, times.label], sent }
+}
+
 // patternQuestion is the body of the question for a pattern; its verdict is what to send once the
 // pattern as it stands was previewed.
 export function patternQuestion(entry) {

@@ -60,6 +60,8 @@ type Answers struct {
 	AllowSameUser bool
 	// ShowModules lets sandboxes show [Survey.Modules].
 	ShowModules bool
+	// ObserveDays is for how long rules that may be observed are; zero leaves them asking and denying.
+	ObserveDays int
 }
 
 // Survey is what was found before anything is written.

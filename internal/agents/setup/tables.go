@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
@@ -126,10 +127,16 @@ func (s *Survey) tableChanges(a Answers) ([]settings.Change, error) {
 	if s.Modules != "" && a.ShowModules {
 		err = errors.Join(err, s.appendModules(t.doc, path))
 	}
+	if a.ObserveDays != 0 {
+		err = errors.Join(err, observe(t.doc, a.ObserveDays, time.Now()))
+	}
 	if err = errors.Join(err, s.appendAuthor(t.doc, path)); err != nil {
 		return nil, s.byHand(fmt.Sprintf("%s: %v", t.path, err))
 	}
 	why := "shows " + s.Project + " inside, writable"
+	if a.ObserveDays != 0 {
+		why += fmt.Sprintf("; rules without a row are only observed for %d days", a.ObserveDays)
+	}
 	if t.shipped {
 		return s.copied(t, why)
 	}

@@ -47,7 +47,7 @@ func (p Poll) Answer(s *State, id string, who bailiff.Approver, v bailiff.Verdic
 	claim := p.Text.Claim("")
 	i = i.copy()
 	t = p.update(i)
-	vote, err := i.Entry.vote(who, v, now)
+	vote, err := i.Entry.vote(who, v, i.GrantFor, now)
 	if err == nil && v.Match != "" {
 		err = i.Entry.CheckPattern(claim, v)
 	}

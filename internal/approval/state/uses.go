@@ -10,13 +10,13 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 )
 
-// use counts a use of grants; one of scope once is no more.
+// use counts a use of grants; one that was used for the last time is no more.
 func use(covering []*Held, now time.Time, e api.Event) Step {
 	t := Step{Events: []api.Event{e}}
 	for _, h := range covering {
 		h := &Held{h.Grant, h.Pairs, h.Rules, h.DecisionID, h.Version}
 		h.Grant.Uses, h.Grant.LastUsed = h.Grant.Uses+1, now
-		if h.Grant.Scope == bailiff.ScopeOnce {
+		if h.Grant.isLast() {
 			t.Ended = append(t.Ended, h)
 		} else {
 			t.Grants = append(t.Grants, h)

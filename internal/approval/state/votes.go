@@ -31,7 +31,7 @@ func (s *State) answerable(id string, now time.Time) (*Item, error) {
 }
 
 // vote is a verdict that fits what is offered, of an approver who has not voted.
-func (e *Entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (api.Vote, error) {
+func (e *Entry) vote(who bailiff.Approver, v bailiff.Verdict, longest time.Duration, now time.Time) (api.Vote, error) {
 	if slices.ContainsFunc(e.Votes, func(v api.Vote) bool { return nameOf(v) == who.Name() || v.Credential == who.Credential }) {
 		return api.Vote{}, Refuse(api.ErrVoted, "%s has answered approval %s already: %s", who.Name(), e.ID, e.Message)
 	}
@@ -40,14 +40,11 @@ func (e *Entry) vote(who bailiff.Approver, v bailiff.Verdict, now time.Time) (ap
 	if !v.Approve {
 		return given, nil
 	}
-	given.Scope = v.Scope
-	if v.Scope == "" {
-		given.Scope = e.Scopes[0]
-	}
+	given.Scope, given.For, given.Times = e.scopeOf(v), v.For, v.Times
 	if !slices.Contains(e.Scopes, given.Scope) {
-		return given, Refuse(api.ErrScope, "approval %s offers scope %s, not %q", e.ID, strings.Join(e.Scopes, ", "), v.Scope)
+		return given, Refuse(api.ErrScope, "approval %s offers scope %s, not %q", e.ID, strings.Join(e.Scopes, ", "), given.Scope)
 	}
-	return given, nil
+	return given, e.checkTerms(given, longest)
 }
 
 // ApproverOf is who gave a vote.
@@ -59,7 +56,7 @@ func nameOf(v api.Vote) string { return ApproverOf(v).Name() }
 
 func saysOf(v api.Vote) string {
 	if v.Approve {
-		return "yes, " + v.Scope
+		return "yes, " + v.Scope + termsSaid(v)
 	}
 	return "no"
 }
@@ -94,7 +91,8 @@ func (i *Item) count(t *Step, v api.Vote, terms Grant, narrow func(*Held), now t
 	case len(e.Votes) >= e.Plan.Quorum:
 		h := i.grant(terms, narrow, now)
 		t.Grants = append(t.Grants, h)
-		i.settle(t, bailiff.ApprovalApproved, "approved", fmt.Sprintf("approved by %s, %s", h.Grant.By, h.Grant.lasts()), now)
+		says := fmt.Sprintf("approved by %s, %s%s", h.Grant.By, h.Grant.lasts(), h.Grant.often())
+		i.settle(t, bailiff.ApprovalApproved, "approved", says, now)
 	}
 }
 
@@ -127,6 +125,8 @@ func (i *Item) grant(g Grant, narrow func(*Held), now time.Time) *Held {
 		h.Grant.Expires = now.Add(longest)
 	}
 	narrow(h)
+	lasts, times := e.termsOf()
+	h.shorten(lasts, times, now)
 	e.Scope, e.GrantID, e.GrantExpires = h.Grant.Scope, h.Grant.ID, h.Grant.Expires
 	return h
 }

@@ -53,6 +53,9 @@ func TestTheSchemaAgreesWithTheReader(t *testing.T) {
 		"classes: {x: {attack: [T1059, T105]}}":                                false,
 		"destinations: {registry.npmjs.org: [{methods: [get]}]}":               false,
 		"hidden_rules: {command.kills_processes: 'yes'}":                       false,
+		"observe: {command.kills_processes: {until: '2026-02-03'}}":            true,
+		"observe: {command.kills_processes: {until: 3}}":                       false,
+		"observe: {command.kills_processes: {till: '2026-02-03'}}":             false,
 		"platforms: [telegram]":                                                false,
 	} {
 		all := of(t, []byte(text))

@@ -13,6 +13,7 @@ package tables
 import (
 	"maps"
 	"regexp"
+	"time"
 
 	"github.com/bailiff-dev/bailiff"
 )
@@ -64,6 +65,7 @@ func known(all any, words map[string]bool) map[string]shape {
 		"agent_tools":        entriesOf(agentTool),
 		"approval": fields(map[string]shape{"terms": terms, "tools": toolsTo(terms), "patterns": ruleTo(truth, all, words),
 			"covers_agents": ruleTo(truth, all, words)}),
+		"observe":   observe(all, words, time.Now()),
 		"agents":    agentsTable(heldTo(all, words, technologies, nil)),
 		"jobs":      entriesOf(heldTo(all, words, technologies, nil)),
 		"roles":     rolesTable(all, words, technologies),

@@ -80,6 +80,8 @@ func (r *reader) decision(t *ast.Term) (d bailiff.Decision) {
 		{"snapshot", into(&d.Snapshot, r.bool)},
 		{"advise", into(&d.Advise, r.advice)},
 		{"credentials_read", into(&d.CredentialsRead, listOf(r, r.filled))},
+		{"observed", into(&d.Observed, listOf(r, r.filled))},
+		{"without_observe", into(&d.WithoutObserve, r.oneOf("ask", "deny"))},
 		{"revision", func(*ast.Term) { r.fail("is set by the policies, but only bailiff knows it") }},
 	}, "outcome")
 	return d
@@ -304,7 +306,7 @@ func (r *reader) technique(t *ast.Term) string {
 // thing, and that what is to be run is bounded.
 func (r *reader) agree(d *bailiff.Decision, backends map[string]bailiff.BackendState) {
 	if d.Outcome == bailiff.Deny {
-		d.Approval, d.Advise, d.CredentialsRead = nil, nil, nil
+		d.Approval, d.Advise, d.CredentialsRead, d.Observed, d.WithoutObserve = nil, nil, nil, nil, ""
 		if len(d.Denials) == 0 {
 			r.failAt("/denials", "is empty although the outcome is deny")
 		}

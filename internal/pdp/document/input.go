@@ -183,6 +183,7 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 		item(keyEnv, variables(req.Env, at)),
 		item(keyBackend, object(item(keyRequested, text(bailiff.BackendName(req.Backend))), item(keyAvailable, states(at.Backends)))),
 		item(KeyTime, text(Instant(at.Time))),
+		item(keyDate, text(Date(at.Time))),
 	)
 	switch {
 	case r.Code != nil:
@@ -213,6 +214,10 @@ func variables(requested []string, at bailiff.Circumstances) *ast.Term {
 
 // Instant is a time as the input document has it.
 func Instant(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
+
+// Date is the day of a time as the input document has it. Unlike the time it is the same for many requests, so that what reads
+// it can be remembered.
+func Date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
 // args are those that belong to the tool; they are always all there.
 func (r Reading) args(req bailiff.Request) *ast.Term {

@@ -69,6 +69,7 @@ var (
 	keyCommand    = ast.StringTerm("command")
 	keyComplete   = ast.StringTerm("complete")
 	keyData       = ast.StringTerm("data")
+	keyDate       = ast.StringTerm("date")
 	keyDepth      = ast.StringTerm("depth")
 	keyEnv        = ast.StringTerm("env")
 	keyFeatures   = ast.StringTerm("features")

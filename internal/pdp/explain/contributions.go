@@ -34,7 +34,7 @@ func (t *tracer) contributions() []Fired {
 			all = append(all, one.Fired)
 		}
 	}
-	order := []string{"failed", "denied", "asked", "withheld", "forwarded"}
+	order := []string{"failed", "denied", "asked", "observed", "withheld", "forwarded"}
 	slices.SortStableFunc(all, func(a, b Fired) int {
 		return cmp.Compare(uint(slices.Index(order, a.Part)), uint(slices.Index(order, b.Part)))
 	})
@@ -73,6 +73,8 @@ func (t *tracer) partOf(c contribution) string {
 		return "denied"
 	case slices.ContainsFunc(d.Reasons(), is):
 		return "asked"
+	case slices.Contains(d.Observed, c.Rule):
+		return "observed"
 	}
 	return "nothing"
 }

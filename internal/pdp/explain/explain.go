@@ -44,7 +44,7 @@ type Fired struct {
 	// Set is what the rule adds to, such as "findings", or "guards"; Value is what it adds.
 	Set   string `json:"set"`
 	Value string `json:"value"`
-	// Part is what became of it: "denied", "asked", "forwarded", "withheld", "limit",
+	// Part is what became of it: "denied", "asked", "observed", "forwarded", "withheld", "limit",
 	// "network", "backend", or "nothing", as of a finding that is allowed; "failed" is for
 	// the rule over which the policies failed.
 	Part string `json:"part"`

@@ -66,7 +66,7 @@ func NewRequests(history document.HistoryParts) *Requests {
 // Empty is one for the same policies that remembers nothing yet.
 func (m *Requests) Empty() *Requests { return NewRequests(m.history) }
 
-// Key holds everything that a judgement depends on, but the time. Each part
+// Key holds everything that a judgement depends on, of the time no more than its day. Each part
 // says where it ends, so that no two requests have one key. It is empty if the
 // judgement is not to be remembered.
 func (m *Requests) Key(req bailiff.Request, at bailiff.Circumstances) string {
@@ -75,6 +75,7 @@ func (m *Requests) Key(req bailiff.Request, at bailiff.Circumstances) string {
 	}
 	var k keyWriter
 	k.Grow(512)
+	k.text(document.Date(at.Time))
 	k.text(string(req.Tool))
 	k.args(req.Args)
 	k.text(req.Caller)
@@ -253,7 +254,7 @@ func sizeOfDecision(d bailiff.Decision) int {
 		size += eachSize + len(name) + len(value)
 	}
 	return size + sizeOfWords(d.Backend.Egress) + sizeOfWords(d.Env.Forward) + sizeOfWords(d.Env.Sealed) + sizeOfWords(d.Tools) +
-		sizeOfWords(d.CredentialsRead) + sizeOfWords(d.Env.FromUser)
+		sizeOfWords(d.CredentialsRead) + sizeOfWords(d.Env.FromUser) + sizeOfWords(d.Observed)
 }
 
 func sizeOfReasons(all []bailiff.Reason) (size int) {
@@ -313,6 +314,7 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 	}
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
 	d.Tools, d.Advise, d.CredentialsRead = slices.Clone(d.Tools), slices.Clone(d.Advise), slices.Clone(d.CredentialsRead)
+	d.Observed = slices.Clone(d.Observed)
 	return d
 }
 

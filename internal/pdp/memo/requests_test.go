@@ -40,6 +40,17 @@ func TestNoTwoRequestsHaveOneKey(t *testing.T) {
 	}
 }
 
+func TestWhatIsRememberedOfADayIsForThatDay(t *testing.T) {
+	m := NewRequests(document.HistoryParts{})
+	key := func(at time.Time) string { return m.Key(listing, bailiff.Circumstances{Time: at}) }
+	if key(noon.Time) != key(noon.Time.Add(time.Hour)) {
+		t.Error("an hour later it is judged anew")
+	}
+	if key(noon.Time) == key(noon.Time.Add(12*time.Hour)) {
+		t.Error("a day later it is remembered")
+	}
+}
+
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	backendtest.Long(t)
 	m := NewRequests(document.HistoryParts{})

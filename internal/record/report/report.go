@@ -25,13 +25,16 @@ type Report struct {
 	Lines      int `json:"lines"`
 	Unreadable int `json:"unreadable"`
 	// Requests are the decisions of all.
-	Requests  Outcomes    `json:"requests"`
-	Places    []Place     `json:"places"`
-	Rules     []Rule      `json:"rules"`
-	Chats     []Requester `json:"chats"`
-	People    []Requester `json:"people"`
-	Approvers []Approver  `json:"approvers"`
-	Hosts     []Host      `json:"hosts"`
+	Requests Outcomes `json:"requests"`
+	Places   []Place  `json:"places"`
+	Rules    []Rule   `json:"rules"`
+	// Observed are the rules that were only observed, ObservedRequests how many requests they were about.
+	Observed         []Observed  `json:"observed"`
+	ObservedRequests int         `json:"observed_requests"`
+	Chats            []Requester `json:"chats"`
+	People           []Requester `json:"people"`
+	Approvers        []Approver  `json:"approvers"`
+	Hosts            []Host      `json:"hosts"`
 	// InVain are the rules that asked at least [enough] times and heard nothing but yes: the first to look at for a false alarm.
 	InVain []Rule `json:"in_vain"`
 }
@@ -69,6 +72,16 @@ type Rule struct {
 	No         int `json:"no"`
 	Unanswered int `json:"unanswered"`
 	// Examples are the first requests of it, cut.
+	Examples []string `json:"examples"`
+}
+
+// Observed is a rule that neither asked nor denied, and what would have become of the requests without that.
+type Observed struct {
+	Rule string `json:"rule"`
+	// Asked and Denied are what would have become of them.
+	Asked  int `json:"asked"`
+	Denied int `json:"denied"`
+	// Examples are the first of them, cut.
 	Examples []string `json:"examples"`
 }
 

@@ -115,6 +115,25 @@ func TestAReportCountsWhatWasAskedAndHowPeopleAnswered(t *testing.T) {
 	}
 }
 
+func TestAReportTellsWhatWasOnlyObserved(t *testing.T) {
+	b := &book{at: monday}
+	for _, d := range []bailiff.Decision{
+		{Outcome: bailiff.Allow, Observed: []string{"team.rule", "command.mounts"}, WithoutObserve: "ask"},
+		{Outcome: bailiff.Allow, Observed: []string{"team.rule"}, WithoutObserve: "deny"},
+		{Outcome: bailiff.Allow},
+	} {
+		b.decide(t, fmt.Sprint("d", len(b.lines)), "7", "mount /mnt", d)
+	}
+	r := b.of(t, monday)
+	want := []Observed{{"team.rule", 1, 1, []string{"mount /mnt"}}, {"command.mounts", 1, 0, []string{"mount /mnt"}}}
+	if fmt.Sprint(r.Observed) != fmt.Sprint(want) || r.ObservedRequests != 2 || len(r.Rules) > 0 {
+		t.Errorf("observed were %+v in %d requests, the rules are %+v", r.Observed, r.ObservedRequests, r.Rules)
+	}
+	if text := r.Summary(); !strings.Contains(text, "About 2 of them rules were only observed") {
+		t.Errorf("it says %q", text)
+	}
+}
+
 func TestAReportCountsWhatRanAndWhereConnectionsLed(t *testing.T) {
 	b := &book{at: monday}
 	zero, three := 0, 3

@@ -28,6 +28,9 @@ func (r Report) Tables() (list []Table) {
 		table("Rules", "rule,asked,denied,yes,no,unanswered,for example", r.Rules, func(r Rule) []any {
 			return []any{r.Rule, r.Asked, r.Denied, r.Yes, r.No, r.Unanswered, strings.Join(r.Examples, "; ")}
 		}),
+		table("Rules that were only observed", "rule,would have asked,would have denied,for example", r.Observed, func(o Observed) []any {
+			return []any{o.Rule, o.Asked, o.Denied, strings.Join(o.Examples, "; ")}
+		}),
 		table("Rules that asked and heard nothing but yes", "rule,yes,for example", r.InVain, func(r Rule) []any {
 			return []any{r.Rule, r.Yes, strings.Join(r.Examples, "; ")}
 		}),
@@ -75,6 +78,9 @@ func (r Report) Summary() string {
 		text = fmt.Sprintf("%d events from %s to %s. Of %d requests %d were allowed, %d asked about and %d denied.", r.Lines,
 			r.First.UTC().Format(time.RFC3339), r.Last.UTC().Format(time.RFC3339), r.Requests.all(),
 			r.Requests.Allowed, r.Requests.Asked, r.Requests.Denied)
+	}
+	if r.ObservedRequests > 0 {
+		text += fmt.Sprintf(" About %d of them rules were only observed, which would have asked or denied.", r.ObservedRequests)
 	}
 	if r.Unreadable > 0 {
 		text += fmt.Sprintf(" Lines that cannot be read: %d, see \"bailiff audit verify\".", r.Unreadable)

@@ -44,6 +44,7 @@ type tally struct {
 	Report
 	places        bounded[Place]
 	rules         bounded[Rule]
+	observed      bounded[Observed]
 	chats, people bounded[requester]
 	approvers     bounded[approver]
 	hosts         bounded[Host]
@@ -70,7 +71,8 @@ type approver struct {
 }
 
 func newTally(since time.Time) *tally {
-	return &tally{Report: Report{Since: since}, places: bounded[Place]{}, rules: bounded[Rule]{}, chats: bounded[requester]{},
+	return &tally{Report: Report{Since: since}, places: bounded[Place]{}, rules: bounded[Rule]{},
+		observed: bounded[Observed]{}, chats: bounded[requester]{},
 		people: bounded[requester]{}, approvers: bounded[approver]{}, hosts: bounded[Host]{},
 		wanted: recent.New[string, event](maxQuestions), asked: recent.New[string, question](maxQuestions)}
 }
@@ -116,6 +118,7 @@ func (t *tally) decided(e event) {
 			sum.Hidden++
 		}
 	}
+	t.watched(e)
 	asked, denied := e.rules()
 	if e.Result.Outcome == bailiff.Ask.String() {
 		for _, rule := range asked {
@@ -128,11 +131,31 @@ func (t *tally) decided(e event) {
 	}
 }
 
-func (r *Rule) example(text string) *Rule {
-	if len(r.Examples) < maxExamples && !slices.Contains(r.Examples, text) {
-		r.Examples = append(r.Examples, text)
+// watched counts the rules that were only observed.
+func (t *tally) watched(e event) {
+	if len(e.Result.Observed) > 0 {
+		t.ObservedRequests++
 	}
+	for _, rule := range e.Result.Observed {
+		o := t.observed.at(rule)
+		if o.Examples = withExample(o.Examples, e.text); e.Result.WithoutObserve == bailiff.Deny.String() {
+			o.Denied++
+		} else {
+			o.Asked++
+		}
+	}
+}
+
+func (r *Rule) example(text string) *Rule {
+	r.Examples = withExample(r.Examples, text)
 	return r
+}
+
+func withExample(all []string, text string) []string {
+	if len(all) < maxExamples && !slices.Contains(all, text) {
+		all = append(all, text)
+	}
+	return all
 }
 
 func (t *tally) ran(e event) {
@@ -247,6 +270,8 @@ func (t *tally) report() Report {
 	r := t.Report
 	r.Places = sorted(t.places, func(p *Place, name string) Place { p.Backend = name; return *p }, func(p Place) int { return p.Runs })
 	r.Rules = sorted(t.rules, func(r *Rule, name string) Rule { r.Rule = name; return *r }, func(r Rule) int { return r.Asked + r.Denied })
+	r.Observed = sorted(t.observed, func(o *Observed, name string) Observed { o.Rule = name; return *o },
+		func(o Observed) int { return o.Asked + o.Denied })
 	r.Chats = sorted(t.chats, (*requester).as, hindered)
 	r.People = sorted(t.people, (*requester).as, hindered)
 	r.Approvers = sorted(t.approvers, (*approver).as, func(a Approver) int { return a.Yes + a.No })
