@@ -5,19 +5,21 @@ package bailiff
 # description: |
 #   Tools of attack are honest by their words: lists of passwords, hosts to strike, shells to come back. They are looked for where no
 #   entry says what a program does, and where an interpreter is given a script of its own.
-_examined.calls contains _found("attacks", _spelt(call)) if {
-	some call in _calls
-	_speaks_for_itself(call)
+_examined.speaking contains _found("attacks", _spelt(call)) if {
+	some call in _speaking
 	_tells_of_attack(call)
 	not _asks_for_help(call)
 }
 
-_speaks_for_itself(call) if {
-	not _is_script(call)
-	_is_unknown(call.program)
-}
+_speaking := array.concat(
+	[call | some call in _calls; call.program in _unknown_programs],
+	[call | some call in _calls_of.interprets; _is_script(call)],
+)
 
-_speaks_for_itself(call) if _is_script(call)
+_unknown_programs contains program if {
+	some program in _command.programs
+	_is_unknown(program)
+}
 
 # "python3 ./tool.py"
 _is_script(call) if {

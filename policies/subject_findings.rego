@@ -39,6 +39,10 @@ _aspects_but_paths contains "environment" if _dumpers_called != set()
 
 _aspects_but_paths contains "secrets" if _secret_variables != set()
 
+_aspects_but_paths contains "speaking" if _unknown_programs != set()
+
+_aspects_but_paths contains "speaking" if count(_programs_of.interprets) > 0
+
 _aspects_but_paths contains "tracing" if "PS4" in _command.assigns
 
 _aspects_but_paths contains "program" if is_boolean(_code.parsed)
