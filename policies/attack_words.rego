@@ -12,7 +12,7 @@ _examined.speaking contains _found("attacks", _spelt(call)) if {
 }
 
 _speaking := array.concat(
-	[call | some call in _calls; call.program in _unknown_programs],
+	[call | some program in _unknown_programs; some call in _calls; call.program == program],
 	[call | some call in _calls_of.interprets; _is_script(call)],
 )
 
@@ -60,8 +60,7 @@ _is_for_attacks(program) if {
 
 # A list of passwords or names to try.
 _tells_of_attack(call) if {
-	some word in call.argv
-	regex.match(`(?i)(^|[/=])(seclists|wordlists?)/|\brockyou\b`, word)
+	regex.match(`(?i)(^|[/=\x00])(seclists|wordlists?)/|\brockyou\b`, concat("\u0000", call.argv))
 }
 
 # Addresses to look through, other than those of this machine.
@@ -95,6 +94,7 @@ _networks_gone_through[network] := true if {
 
 # A place of an address where values are tried.
 _tells_of_attack(call) if {
+	contains(concat(" ", call.argv), "://")
 	some word in call.argv
 	regex.match(`^https?://\S*([?&][^=&\s]+=[^&\s]*\*(&|$)|\bFUZZ\b)`, word)
 }

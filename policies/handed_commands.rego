@@ -8,6 +8,7 @@ package bailiff
 _examined.speaking contains _found("inline", _spelt(call)) if {
 	some call in _speaking
 	not _has_entry(call)
+	regex.match(`"\s*:|\s(\|\|?|&&)\s`, concat("\u0000", call.argv))
 	some word in array.slice(call.argv, 1, count(call.argv))
 	_is_command_for_another(word)
 	not _asks_for_help(call)

@@ -93,10 +93,8 @@ _by_ending_there(kind, folder, path) := {class |
 # Whether a path in the tables ends with a name.
 _is_last_name(kind, name) if contains(_paths_of_tables[kind], concat("", ["/", name, "\n"]))
 
-_is_last_name(kind, name) if contains(_paths_of_tables[kind], concat("", ["\n", name, "\n"]))
-
-# The paths in the tables, each on a line.
-_paths_of_tables := {kind: concat("", ["\n", concat("\n", object.keys(table.folders) | object.keys(table.names)), "\n"]) |
+# The paths in the tables, each on a line and behind a slash.
+_paths_of_tables := {kind: concat("", ["/", concat("\n/", object.keys(table.folders) | object.keys(table.names)), "\n"]) |
 	some kind in ["reads", "writes"]
 	table := data.bailiff.tables.paths[kind]
 }

@@ -14,6 +14,9 @@ findings contains finding if {
 # What is found in the text by what is known of it as a whole, such as its features, stands in _found_in_text.
 findings contains finding if some finding in _found_in_text
 
+# What is found by the session and the names of hosts alone is the same for many texts.
+findings contains finding if some finding in _found_in_session
+
 _aspects contains aspect if some aspect in _aspects_but_paths
 
 _aspects contains "paths" if _reads != set()
@@ -42,6 +45,11 @@ _aspects_but_paths contains "secrets" if _secret_variables != set()
 _aspects_but_paths contains "speaking" if _unknown_programs != set()
 
 _aspects_but_paths contains "speaking" if count(_programs_of.interprets) > 0
+
+_aspects_but_paths contains "supplied" if {
+	some program in _command.programs
+	_has_trait(program, "supplies")
+}
 
 _aspects_but_paths contains "tracing" if "PS4" in _command.assigns
 

@@ -11,8 +11,9 @@ deny contains {
 	"match": _spelt(call),
 } if {
 	_isolates(_chosen)
+	some program, row in object.filter(data.bailiff.tables.unequipped, _command.programs)
 	some call in _calls
-	row := data.bailiff.tables.unequipped[call.program]
+	call.program == program
 	_chosen in row.backends
 	not _works_alone(call, row)
 }
