@@ -19,11 +19,7 @@ findings contains finding if some finding in _found_in_session
 
 _aspects contains aspect if some aspect in _aspects_but_paths
 
-_aspects contains "paths" if _reads != set()
-
-_aspects contains "paths" if _writes != set()
-
-_aspects contains "paths" if _touches != set()
+_aspects contains "paths" if not _names_no_path
 
 _aspects contains "calls" if _calls != []
 
@@ -46,6 +42,12 @@ _aspects_but_paths contains "speaking" if _unknown_programs != set()
 
 _aspects_but_paths contains "speaking" if count(_programs_of.interprets) > 0
 
+_aspects_but_paths contains "sights" if _command.unknown
+
+_aspects_but_paths contains "sights" if _command.unsought
+
+_aspects_but_paths contains "sights" if _command.kinds
+
 _aspects_but_paths contains "supplied" if {
 	some program in _command.programs
 	_has_trait(program, "supplies")
@@ -54,6 +56,12 @@ _aspects_but_paths contains "supplied" if {
 _aspects_but_paths contains "tracing" if "PS4" in _command.assigns
 
 _aspects_but_paths contains "program" if is_boolean(_code.parsed)
+
+_names_no_path if {
+	_reads == set()
+	_writes == set()
+	_touches == set()
+}
 
 _kinds contains kind if some kind, _ in _programs_of
 

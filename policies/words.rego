@@ -39,6 +39,6 @@ _aspects_of_parts[part] contains "clearing_words" if {
 _words_said := concat("\u0000\u0000", [word | word := _calls[_].argv[_]])
 
 # The parts of the names of options, and of the other words that name no path.
-_parts_said := _parts_of_word(regex.replace(concat("-", _names_said), `[=\x00]+`, "-"))
+_parts_said := _parts_of_word(regex.replace(concat("-", regex.find_n(_names, _words_said, -1)), `[=\x00]+`, "-"))
 
-_names_said := regex.find_n(`(?:^|\x00)(?:-[^=\x00]*|[^./\s\x00]+(?:\x00|$))`, _words_said, -1)
+_names := `(?:^|\x00)(?:-[^=\x00]*|[^./\s\x00]+(?:\x00|$))`
