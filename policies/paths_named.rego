@@ -20,16 +20,16 @@ _named_paths contains ["writes", class, path] if {
 }
 
 # A call that nothing describes may read what it is given. It is supposed to write only what no program is given to read.
-_named_paths contains ["reads", class, path] if {
+_named_paths contains [kind, class, path] if {
 	some path in _touches
-	some class in _named_as("reads", path)
+	some kind in ["reads", "writes"]
+	some class in _named_as(kind, path)
+	_counts_of_touched(kind, class)
 }
 
-_named_paths contains ["writes", class, path] if {
-	some path in _touches
-	some class in _named_as("writes", path)
-	data.bailiff.tables.touched[class]
-}
+_counts_of_touched("reads", _)
+
+_counts_of_touched("writes", class) if data.bailiff.tables.touched[class]
 
 # What a path is, apart from what stands beside it. A name that no table has is what others with its ending are in its folder.
 _named_as(kind, path) := _unnamed(kind, folder, ending) if {
