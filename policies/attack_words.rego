@@ -35,7 +35,13 @@ _tells_of_attack(call) if {
 	_is_for_attacks(name)
 }
 
-_tells_of_attack(call) if {
+_examined.attack_words contains _found("attacks", _spelt(call)) if {
+	some call in _speaking
+	_has_option_of_attack(call)
+	not _asks_for_help(call)
+}
+
+_has_option_of_attack(call) if {
 	some word in _options_of(call.argv)
 	startswith(word, "--")
 	some part in _with_pairs(_parts_of_word(split(trim_left(word, "-"), "=")[0]))

@@ -25,6 +25,11 @@ _aspects_of_parts[part] contains "secret_words" if {
 	some part in _parts_of_word(word)
 }
 
+_aspects_of_parts[part] contains "attack_words" if {
+	some word, _ in data.bailiff.tables.attack_words.options
+	some part in _parts_of_word(word)
+}
+
 _aspects_of_parts[part] contains "loading_words" if {
 	some word, _ in data.bailiff.tables.loading_words
 	some part in _parts_of_word(word)
