@@ -8,9 +8,11 @@ _aspects_of(calls) := aspects - {"calls"} if {
 
 test_rules_look_at_words_where_a_part_of_one_tells_something if {
 	every word, aspects in {
-		"--dataLoss": {"loss_words"}, "--data": set(), "--accept-dataloss=x/y": {"loss_words"}, "-purgeAll": {"loss_words", "clearing_words"},
+		"--dataLoss": {"loss_words"}, "--data": set(), "--accept-dataloss=x/y": {"loss_words"},
+		"-purgeAll": {"loss_words", "clearing_words"},
 		"db:reset": {"loss_words"}, "db/reset": set(), "--no-mask": {"secret_words"},
-		"--lua-filter": {"loading_words"}, "-safemode": {"loss_words"}, "a.purge": set(), "!x": {"bangs"},
+		"--lua-filter": {"loading_words"}, "-safemode": {"loss_words"},
+		"a.purge": set(), "!x": {"bangs"},
 	} {
 		_aspects_of([call("cat", [word], [])]) == aspects
 	}
