@@ -7,9 +7,9 @@ package bailiff
 #   it printed. A note changes nothing else of a decision.
 advise contains {
 	"rule": "advise.program",
-	"message": data.bailiff.tables.advise[call.program],
+	"message": message,
 } if {
-	some call in _calls
+	some message in object.filter(data.bailiff.tables.advise, _command.programs)
 }
 
 default _advice := {}

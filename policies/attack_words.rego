@@ -5,19 +5,21 @@ package bailiff
 # description: |
 #   Tools of attack are honest by their words: lists of passwords, hosts to strike, shells to come back. They are looked for where no
 #   entry says what a program does, and where an interpreter is given a script of its own.
-_examined.calls contains _found("attacks", _spelt(call)) if {
-	some call in _calls
-	_speaks_for_itself(call)
+_examined.speaking contains _found("attacks", _spelt(call)) if {
+	some call in _speaking
 	_tells_of_attack(call)
 	not _asks_for_help(call)
 }
 
-_speaks_for_itself(call) if {
-	not _is_script(call)
-	_is_unknown(call.program)
-}
+_speaking := array.concat(
+	[call | some program in _unknown_programs; some call in _calls; call.program == program],
+	[call | some call in _calls_of.interprets; _is_script(call)],
+)
 
-_speaks_for_itself(call) if _is_script(call)
+_unknown_programs contains program if {
+	some program in _command.programs
+	_is_unknown(program)
+}
 
 # "python3 ./tool.py"
 _is_script(call) if {
@@ -33,7 +35,13 @@ _tells_of_attack(call) if {
 	_is_for_attacks(name)
 }
 
-_tells_of_attack(call) if {
+_examined.attack_words contains _found("attacks", _spelt(call)) if {
+	some call in _speaking
+	_has_option_of_attack(call)
+	not _asks_for_help(call)
+}
+
+_has_option_of_attack(call) if {
 	some word in _options_of(call.argv)
 	startswith(word, "--")
 	some part in _with_pairs(_parts_of_word(split(trim_left(word, "-"), "=")[0]))
@@ -58,8 +66,7 @@ _is_for_attacks(program) if {
 
 # A list of passwords or names to try.
 _tells_of_attack(call) if {
-	some word in call.argv
-	regex.match(`(?i)(^|[/=])(seclists|wordlists?)/|\brockyou\b`, word)
+	regex.match(`(?i)(^|[/=\x00])(seclists|wordlists?)/|\brockyou\b`, concat("\u0000", call.argv))
 }
 
 # Addresses to look through, other than those of this machine.
@@ -93,6 +100,7 @@ _networks_gone_through[network] := true if {
 
 # A place of an address where values are tried.
 _tells_of_attack(call) if {
+	contains(concat(" ", call.argv), "://")
 	some word in call.argv
 	regex.match(`^https?://\S*([?&][^=&\s]+=[^&\s]*\*(&|$)|\bFUZZ\b)`, word)
 }

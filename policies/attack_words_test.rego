@@ -1,6 +1,12 @@
 package bailiff_test
 
-_attacks_by(calls) := "command.attacks_host" in _by_tables(calls).rules
+_attacks_by(calls) := "command.attacks_host" in _told_of(found).rules if {
+	found := {finding |
+		some aspect in ["speaking", "attack_words"]
+		aspect in data.bailiff._aspects
+		some finding in data.bailiff._examined[aspect]
+	} with input as request("cli", calls)
+}
 
 test_words_of_unknown_programs_tell_of_attacks if {
 	every words in [

@@ -5,7 +5,7 @@ package bailiff
 # description: |
 #   Some programs empty the folder that they are given before they fill it: "venv --clear DIR", "sync --delete DIR". That is a home or
 #   the system where such an option stands beside one of these.
-_examined.calls contains _found("deletes_recursively", _spelt(call)) if {
+_examined.clearing_words contains _found("deletes_recursively", _spelt(call)) if {
 	some call in _calls
 	some word in _options_of(call.argv)
 	startswith(word, "--")

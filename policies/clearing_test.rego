@@ -1,6 +1,11 @@
 package bailiff_test
 
-_clears(calls) := "command.deletes_recursively" in _by_tables(calls).rules
+_clears(calls) := "command.deletes_recursively" in _told_of(found).rules if {
+	found := {finding |
+		"clearing_words" in data.bailiff._aspects
+		some finding in data.bailiff._examined.clearing_words
+	} with input as request("cli", calls)
+}
 
 test_options_that_empty_a_home_or_the_system_are_found if {
 	every folder in ["~", "~/", "/home/ana", "/", "/etc", "..", "/root"] {

@@ -32,15 +32,26 @@ package bailiff
 # description: |
 #   The document that the enforcer obeys.
 # entrypoint: true
-decision := object.union_n([_verdict, {"approval": _approval}, _notes]) if _outcome == "ask"
+decision := object.union({"outcome": "allow", "denials": []}, _terms) if {
+	_nothing_said
+} else := object.union_n([_verdict, {"approval": _approval}, _notes]) if {
+	_outcome == "ask"
+} else := object.union_n([_verdict, _snapshot, _notes]) if {
+	_outcome == "allow"
+} else := object.union(_verdict, _snapshot) if _outcome == "deny"
 
-decision := object.union_n([_verdict, _snapshot, _notes]) if _outcome == "allow"
+# Of most requests nothing is found, and nothing is to be told.
+_nothing_said if {
+	findings == set()
+	deny == set()
+	require_approval == set()
+	advise == set()
+}
 
-decision := object.union(_verdict, _snapshot) if _outcome == "deny"
+_verdict := object.union({"outcome": _outcome, "denials": _denials}, _terms)
 
-_verdict := {
-	"outcome": _outcome,
-	"denials": _denials,
+# Under what terms a request may run.
+_terms := {
 	"backend": _backend,
 	"env": _env,
 	"limits": _execution_limits,

@@ -121,7 +121,7 @@ _joined := `^(?:remove|clear|delete|destroy|drop|truncate|flush|purge|wipe|erase
 # title: Deletions by a list
 # description: |
 #   A client's verb that ends one thing ends as many as a list names: "tool keys | xargs tool del".
-_examined.calls contains _found("deletes_elsewhere", _spelt(call)) if {
+_examined.supplied contains _found("deletes_elsewhere", _spelt(call)) if {
 	some call in _calls
 	some wrapper in call.wrappers
 	_has_trait(wrapper, "supplies")

@@ -6,6 +6,7 @@ _services(calls) := _told_of(found) if {
 		data.bailiff._examined.remote,
 		data.bailiff._examined.service,
 		data.bailiff._examined.calls,
+		{finding | "supplied" in data.bailiff._aspects; some finding in data.bailiff._examined.supplied},
 	}) with input as request("cli", calls)
 }
 
@@ -156,13 +157,14 @@ test_a_verb_may_stand_behind_what_it_ends if {
 
 test_a_list_that_a_client_deletes_is_asked_about if {
 	by_a_list := {"wrappers": ["xargs"]}
+	deletes := {"command.destroys_data"}
 	every program in ["redis-cli", "unheard-of"] {
-		_services([object.union(call(program, [], ["del", "$(…)"]), by_a_list)]).rules & {"command.destroys_data"} != set()
+		_services([call("xargs", [], [program]), object.union(call(program, [], ["del", "$(…)"]), by_a_list)]).rules & deletes == deletes
 	}
 	_services([call("redis-cli", [], ["del", "x"])]).rules == set()
-	_services([object.union(call("redis-cli", [], ["get", "$(…)"]), by_a_list)]).rules == set()
-	_services([object.union(call("grep", [], ["delete", "$(…)"]), by_a_list)]).rules == set()
-	_services([object.union(call("git", [], ["rm", "$(…)"]), by_a_list)]).rules & {"command.destroys_data"} == set()
+	_services([call("xargs", [], ["redis-cli"]), object.union(call("redis-cli", [], ["get", "$(…)"]), by_a_list)]).rules == set()
+	_services([call("xargs", [], ["grep"]), object.union(call("grep", [], ["delete", "$(…)"]), by_a_list)]).rules == set()
+	_services([call("xargs", [], ["git"]), object.union(call("git", [], ["rm", "$(…)"]), by_a_list)]).rules & deletes == set()
 }
 
 test_a_listing_of_another_host_sends_nothing if {

@@ -59,7 +59,7 @@ _fed(program) if {
 }
 
 # "!/bin/sh" and ":!sh" are commands of a pager or an editor.
-_examined.calls contains _found("escapes", _spelt(call)) if {
+_examined.bangs contains _found("escapes", _spelt(call)) if {
 	some call in _calls
 	contains(call.argv[0], "!")
 	regex.match(`^(!|(\^K|:)!)\s*(/|$)|^(\^K|:)![a-z]`, call.argv[0])

@@ -8,7 +8,7 @@ _escapes(calls) := _told_of(found) if {
 		data.bailiff._examined.transcripts,
 		data.bailiff._examined.mavens,
 		data.bailiff._examined.paths,
-		data.bailiff._examined.calls,
+		{finding | "bangs" in data.bailiff._aspects; some finding in data.bailiff._examined.bangs},
 	}) with input as request("cli", calls)
 }
 

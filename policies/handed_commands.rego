@@ -5,10 +5,10 @@ package bailiff
 # description: |
 #   A program that nothing describes may carry a command to where nothing is judged: in a field of JSON that is called so, or as several
 #   commands in one word.
-_examined.calls contains _found("inline", _spelt(call)) if {
-	some call in _calls
-	_speaks_for_itself(call)
+_examined.speaking contains _found("inline", _spelt(call)) if {
+	some call in _speaking
 	not _has_entry(call)
+	regex.match(`"\s*:|\s(\|\|?|&&)\s`, concat("\u0000", call.argv))
 	some word in array.slice(call.argv, 1, count(call.argv))
 	_is_command_for_another(word)
 	not _asks_for_help(call)

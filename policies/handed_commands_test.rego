@@ -1,6 +1,11 @@
 package bailiff_test
 
-_hands_on(calls) := "command.runs_inline_program" in _by_tables(calls).rules
+_hands_on(calls) := "command.runs_inline_program" in _told_of(found).rules if {
+	found := {finding |
+		"speaking" in data.bailiff._aspects
+		some finding in data.bailiff._examined.speaking
+	} with input as request("cli", calls)
+}
 
 test_commands_for_another_place_are_found if {
 	every word in [

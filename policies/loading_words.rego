@@ -5,7 +5,7 @@ package bailiff
 # description: |
 #   A program of any kind may take a text that it runs by an option: "--lua-filter x.lua", "--startup-script /tmp/x", "--plugin=./x.so". The
 #   name of such an option says so by its parts, its value is a file of code or lies outside of the project.
-_examined.calls contains _found("preload", _spelt(call)) if {
+_examined.loading_words contains _found("preload", _spelt(call)) if {
 	some call in _calls
 	some position, word in _options_of(call.argv)
 	regex.match(`^--?[A-Za-z]`, word)

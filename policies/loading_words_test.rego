@@ -1,6 +1,11 @@
 package bailiff_test
 
-_loads_by(calls) := "command.preloads_library" in _by_tables(calls).rules
+_loads_by(calls) := "command.preloads_library" in _told_of(found).rules if {
+	found := {finding |
+		"loading_words" in data.bailiff._aspects
+		some finding in data.bailiff._examined.loading_words
+	} with input as request("cli", calls)
+}
 
 test_options_load_code_by_their_parts_and_what_they_name if {
 	every words in [

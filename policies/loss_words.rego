@@ -5,7 +5,7 @@ package bailiff
 # description: |
 #   Programs that no table knows are honest by their options: "--accept-data-loss" says what may happen. Such words are
 #   read by their parts, so that no list of options is needed. They tell nothing of programs that only look or print.
-_examined.calls contains _found("loss", _spelt(call)) if {
+_examined.loss_words contains _found("loss", _spelt(call)) if {
 	some call in _calls
 	_tells_of_loss(call)
 	not _loses_nothing(call)

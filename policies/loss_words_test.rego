@@ -1,6 +1,11 @@
 package bailiff_test
 
-_loses_by(calls) := "command.forces_loss" in _by_tables(calls).rules
+_loses_by(calls) := "command.forces_loss" in _told_of(found).rules if {
+	found := {finding |
+		"loss_words" in data.bailiff._aspects
+		some finding in data.bailiff._examined.loss_words
+	} with input as request("cli", calls)
+}
 
 test_options_tell_of_loss_by_their_parts if {
 	every option in [

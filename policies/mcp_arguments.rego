@@ -6,11 +6,18 @@ package bailiff
 #   The table mcp_arguments says of an argument, by server and tool ("*" for all of a server), what it
 #   is: a path that is read or written, which is judged as those of commands are; a URL, of which the
 #   host is; or a text in SQL. A list is each of its values. Where the table has nothing, neither has this.
-_reads contains path if some path in _mcp_values.reads
+_reads contains path if {
+	input.tool == "mcp"
+	some path in _mcp_values.reads
+}
 
-_writes contains path if some path in _mcp_values.writes
+_writes contains path if {
+	input.tool == "mcp"
+	some path in _mcp_values.writes
+}
 
 _hosts contains host if {
+	input.tool == "mcp"
 	some url in _mcp_values.url
 	some parts in regex.find_all_string_submatch_n(_plain_url, url, 1)
 	some host in _hosts_spelt(trim_suffix(lower(parts[1]), "."))
@@ -52,6 +59,7 @@ deny contains {
 	"message": sprintf("It is no plain %s.", [{"reads": "path", "writes": "path", "url": "URL", "sql": "text"}[kind]]),
 	"match": _told(sprintf("%v", [found])),
 } if {
+	input.tool == "mcp"
 	some [kind, found] in _mcp_arguments
 	_is_odd(kind, found)
 }
@@ -103,6 +111,7 @@ require_approval contains {
 	"message": "Its SQL may change data, or do more than read them.",
 	"match": _told(text),
 } if {
+	input.tool == "mcp"
 	some text in _mcp_values.sql
 	not _only_reads(text)
 }

@@ -20,16 +20,16 @@ _named_paths contains ["writes", class, path] if {
 }
 
 # A call that nothing describes may read what it is given. It is supposed to write only what no program is given to read.
-_named_paths contains ["reads", class, path] if {
+_named_paths contains [kind, class, path] if {
 	some path in _touches
-	some class in _named_as("reads", path)
+	some kind in ["reads", "writes"]
+	some class in _named_as(kind, path)
+	_counts_of_touched(kind, class)
 }
 
-_named_paths contains ["writes", class, path] if {
-	some path in _touches
-	some class in _named_as("writes", path)
-	data.bailiff.tables.touched[class]
-}
+_counts_of_touched("reads", _)
+
+_counts_of_touched("writes", class) if data.bailiff.tables.touched[class]
 
 # What a path is, apart from what stands beside it. A name that no table has is what others with its ending are in its folder.
 _named_as(kind, path) := _unnamed(kind, folder, ending) if {
@@ -93,10 +93,8 @@ _by_ending_there(kind, folder, path) := {class |
 # Whether a path in the tables ends with a name.
 _is_last_name(kind, name) if contains(_paths_of_tables[kind], concat("", ["/", name, "\n"]))
 
-_is_last_name(kind, name) if contains(_paths_of_tables[kind], concat("", ["\n", name, "\n"]))
-
-# The paths in the tables, each on a line.
-_paths_of_tables := {kind: concat("", ["\n", concat("\n", object.keys(table.folders) | object.keys(table.names)), "\n"]) |
+# The paths in the tables, each on a line and behind a slash.
+_paths_of_tables := {kind: concat("", ["/", concat("\n/", object.keys(table.folders) | object.keys(table.names)), "\n"]) |
 	some kind in ["reads", "writes"]
 	table := data.bailiff.tables.paths[kind]
 }

@@ -65,7 +65,7 @@ _all_found(calls) := _all_found_with(calls, {})
 
 _all_found_with(calls, facts) := _told_of(found | examined) if {
 	asked := _text_with(calls, facts)
-	found := data.bailiff._found_in_text with input as asked
+	found := data.bailiff._found_in_text | data.bailiff._found_in_session with input as asked
 	examined := {finding | some aspect in data.bailiff._aspects; some finding in data.bailiff._examined[aspect]} with input as asked
 		with data.bailiff.tables.env as _usual_tables.env
 		with data.bailiff.tables.network as _usual_tables.network

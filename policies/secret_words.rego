@@ -5,7 +5,7 @@ package bailiff
 # description: |
 #   Programs hide the secrets that they know unless they are told not to: "--show-token", "--with-secrets", "--unmask". Such an option is
 #   read by its parts, of any program, so that no list of options is needed. What takes a secret in is another matter.
-_examined.calls contains _found("credentials", _spelt(call)) if {
+_examined.secret_words contains _found("credentials", _spelt(call)) if {
 	some call in _calls
 	some word in _options_of(call.argv)
 	startswith(word, "--")

@@ -1,6 +1,11 @@
 package bailiff_test
 
-_shows_by(calls) := "command.reads_credentials" in _by_tables(calls).rules
+_shows_by(calls) := "command.reads_credentials" in _told_of(found).rules if {
+	found := {finding |
+		"secret_words" in data.bailiff._aspects
+		some finding in data.bailiff._examined.secret_words
+	} with input as request("cli", calls)
+}
 
 test_options_show_secrets_by_their_parts if {
 	every option in [

@@ -20,13 +20,13 @@ _content_of(run) := sprintf("%s (sha256 %s)", [run.path, run.sha256])
 #   Who tries until something passes is asked about everything from then on. Denials in a row end with a request that runs.
 #   In an unattended session each request is judged by itself: to stop such a session is a freeze. Of the user's sessions of today
 #   together more denials count, so that no agent begins a session after each.
-_found_in_text contains _found("denied_often", "") if {
+_found_in_session contains _found("denied_often", "") if {
 	not input.session.unattended
 	some kind, most in data.bailiff.tables.session_history.denials
 	input.session_history.denials[kind] >= most
 }
 
-_found_in_text contains _found("denied_often", "") if {
+_found_in_session contains _found("denied_often", "") if {
 	not input.session.unattended
 	some kind, most in data.bailiff.tables.session_history.user_denials
 	input.session_history.user_denials[kind] >= most
@@ -36,7 +36,7 @@ _found_in_text contains _found("denied_often", "") if {
 # title: Many new hosts within a minute
 # description: |
 #   A session that names one host after another for the first time searches a network, or takes something out in parts.
-_found_in_text contains _found("new_hosts", "") if {
+_found_in_session contains _found("new_hosts", "") if {
 	count(_hosts) > 0
 	input.session_history.new_hosts.minute >= data.bailiff.tables.session_history.new_hosts_in_a_minute
 }
@@ -46,7 +46,7 @@ _found_in_text contains _found("new_hosts", "") if {
 # description: |
 #   What a request reads of credentials is kept in the history, also where the request is not asked about. From then on people are asked
 #   about each text that names a host, but for this machine.
-_found_in_text contains _found("way_out", host) if {
+_found_in_session contains _found("way_out", host) if {
 	count(input.session_history.credentials_read) > 0
 	some host in _hosts
 	not regex.match(`^(127\.[0-9.]+|localhost|.*\.localhost|::1)$`, host)
@@ -54,7 +54,10 @@ _found_in_text contains _found("way_out", host) if {
 
 default _reading := {}
 
-_reading := {"credentials_read": _credentials_read} if count(_credentials_read) > 0
+_reading := {"credentials_read": _credentials_read} if {
+	findings != set()
+	count(_credentials_read) > 0
+}
 
 _credentials_read := sort({told |
 	some finding in findings

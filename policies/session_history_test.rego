@@ -9,7 +9,7 @@ _running(how, more) := _after({"runs": [object.union(
 )]})
 
 _brought(asked) := _told_of(found).told if {
-	found := data.bailiff._found_in_text with input as asked
+	found := data.bailiff._found_in_text | data.bailiff._found_in_session with input as asked
 }
 
 test_what_the_session_brought_is_found_when_it_runs if {

@@ -47,10 +47,9 @@ _examined.settings contains _found(class, path) if {
 	some class in _classes_of("writes", path)
 }
 
-_is_given(name) if {
-	some call in _calls
-	name in call.assigns
-}
+_is_given(name) if name in _names_given
+
+_names_given := {name | name := _calls[_].assigns[_]}
 
 # The name of a variable, its end or its beginning, says what it chooses.
 _choosers(name) := ({kind | kind := data.bailiff.tables.choosers[name]} | {kind |

@@ -5,7 +5,7 @@ package bailiff
 # description: |
 #   No entry, no index, no folder of installed programs and no project knows the program. A team that says anything of its name in
 #   a table or an entry of its own knows that, too. On a host that was looked at a grant is for the content of the program's file.
-_examined.calls contains _found("unknown_program", _held(word)) if {
+_examined.sights contains _found("unknown_program", _held(word)) if {
 	some word in _command.unknown
 	_is_first_sight(word)
 }
@@ -32,7 +32,7 @@ _is_held(reason) if {
 # title: A program that no host was asked about
 # description: |
 #   No table knows the program, and where the text would run was not looked at: a host may have it, or the project may declare it.
-_examined.calls contains _found("unsought_program", word) if {
+_examined.sights contains _found("unsought_program", word) if {
 	some word in _command.unsought
 	_is_first_sight(word)
 }
@@ -41,7 +41,7 @@ _examined.calls contains _found("unsought_program", word) if {
 # title: Tools of attack, by the index
 # description: |
 #   The index of programs tells kinds of those that no entry describes. Of these only tools that scan or attack are found by it.
-_examined.calls contains _found("attacks", _spelt(call)) if {
+_examined.sights contains _found("attacks", _spelt(call)) if {
 	some program, "scans_or_attacks" in _command.kinds
 	some call in _calls
 	call.program == program
@@ -53,7 +53,7 @@ _examined.calls contains _found("attacks", _spelt(call)) if {
 # title: Administration, by the index
 # description: |
 #   Programs that administer a machine change it where a word says so. No entry describes these.
-_examined.calls contains _found("system", _spelt(call)) if {
+_examined.sights contains _found("system", _spelt(call)) if {
 	some program, "administers" in _command.kinds
 	some call in _calls
 	call.program == program

@@ -1,7 +1,10 @@
 package bailiff_test
 
 _sighted(calls, facts) := {told | some told in _told_of(found).told} if {
-	found := data.bailiff._examined.calls with input as _text_with(calls, facts)
+	found := {finding |
+		"sights" in data.bailiff._aspects
+		some finding in data.bailiff._examined.sights
+	} with input as _text_with(calls, facts)
 }
 
 test_first_sight_asks_by_the_name_alone if {

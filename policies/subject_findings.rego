@@ -14,34 +14,56 @@ findings contains finding if {
 # What is found in the text by what is known of it as a whole, such as its features, stands in _found_in_text.
 findings contains finding if some finding in _found_in_text
 
-_aspects contains aspect if some aspect in _aspects_but_paths
+# What is found by the session and the names of hosts alone is the same for many texts.
+findings contains finding if some finding in _found_in_session
 
-_aspects contains "paths" if _reads != set()
+_aspects contains aspect if some aspect in _aspects_of_programs
 
-_aspects contains "paths" if _writes != set()
+_aspects contains aspect if some aspect in _aspects_of_more
 
-_aspects contains "paths" if _touches != set()
+_aspects contains "paths" if not _names_no_path
 
-_aspects contains "calls" if _calls != []
+_aspects contains "losses" if _loses != set()
 
-# Nearly every text has paths and calls of its own, and all else in common with others.
-_aspects_but_paths contains kind if some kind in _kinds
+_aspects contains "calls" if _calls[0]
 
-_aspects_but_paths contains "hosts" if count(_hosts) > 0
+# Many texts have the same programs, others the same hosts, settings and variables: each of the two is remembered by itself.
+_aspects_of_programs contains kind if some kind in _kinds
 
-_aspects_but_paths contains "settings" if count(_settings) > 0
+_aspects_of_programs contains "environment" if _dumpers_called != set()
 
-_aspects_but_paths contains "losses" if count(_loses) > 0
+_aspects_of_programs contains "speaking" if _unknown_programs != set()
 
-_aspects_but_paths contains "mounts" if _platform.mounts
+_aspects_of_programs contains "speaking" if count(_programs_of.interprets) > 0
 
-_aspects_but_paths contains "environment" if _dumpers_called != set()
+_aspects_of_programs contains "sights" if _command.unknown
 
-_aspects_but_paths contains "secrets" if _secret_variables != set()
+_aspects_of_programs contains "sights" if _command.unsought
 
-_aspects_but_paths contains "tracing" if "PS4" in _command.assigns
+_aspects_of_programs contains "sights" if _command.kinds
 
-_aspects_but_paths contains "program" if is_boolean(_code.parsed)
+_aspects_of_programs contains "supplied" if {
+	some program in _command.programs
+	_has_trait(program, "supplies")
+}
+
+_aspects_of_more contains "hosts" if count(_hosts) > 0
+
+_aspects_of_more contains "settings" if count(_settings) > 0
+
+_aspects_of_more contains "mounts" if _platform.mounts
+
+_aspects_of_more contains "secrets" if _secret_variables != set()
+
+_aspects_of_more contains "tracing" if "PS4" in _command.assigns
+
+_aspects_of_more contains "program" if is_boolean(_code.parsed)
+
+_names_no_path if {
+	_reads == set()
+	_writes == set()
+	_touches == set()
+}
 
 _kinds contains kind if some kind, _ in _programs_of
 

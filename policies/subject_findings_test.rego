@@ -20,7 +20,7 @@ test_aspects_are_what_there_is_to_look_at if {
 		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {"mounts"} with input as request("telegram", [])
 		with data.bailiff.tables.platforms.telegram as {"mounts": {}}
-	data.bailiff._aspects == {"calls", "environment"} with input as request("telegram", [call("printenv", [], [])])
+	data.bailiff._aspects == {"calls", "environment", "speaking"} with input as request("telegram", [call("printenv", [], [])])
 		with data.bailiff.tables.platforms as _usual_tables.platforms
 		with data.bailiff.tables.house as _usual_tables.house
 	data.bailiff._aspects == {"tracing"} with input as _text_with([], {"assigns": ["PS4"]})

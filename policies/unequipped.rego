@@ -10,11 +10,17 @@ deny contains {
 	"message": sprintf("A sandbox shows no container engine, which %s needs.", [call.program]),
 	"match": _spelt(call),
 } if {
-	_isolates(_chosen)
+	some program, row in _unequipped
 	some call in _calls
-	row := data.bailiff.tables.unequipped[call.program]
-	_chosen in row.backends
+	call.program == program
 	not _works_alone(call, row)
+}
+
+# The programs called that lack something on the backend.
+_unequipped := {program: row |
+	_isolates(_chosen)
+	some program, row in object.filter(data.bailiff.tables.unequipped, _command.programs)
+	_chosen in row.backends
 }
 
 _works_alone(call, _) if count(call.operands) == 0

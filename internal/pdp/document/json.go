@@ -1,7 +1,9 @@
 package document
 
 import (
+	"bytes"
 	"fmt"
+	"sync"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -42,7 +44,9 @@ func (u JSON) Around(key *ast.Term) (before, after []byte, err error) {
 	if !ok || document.Get(key) == nil {
 		return nil, nil, fmt.Errorf("writing a document: it has no %v", key)
 	}
-	to := []byte{'{'}
+	written := texts.Get().(*[]byte)
+	defer texts.Put(written)
+	to := append((*written)[:0], '{')
 	for n, k := range document.Keys() {
 		if k.Equal(KeyHistory) {
 			continue
@@ -51,7 +55,7 @@ func (u JSON) Around(key *ast.Term) (before, after []byte, err error) {
 			return nil, nil, err
 		}
 		if k.Equal(key) {
-			before, to = to, nil
+			before, *written, to = bytes.Clone(to), to, nil
 			continue
 		}
 		if to, err = AppendJSON(to, document.Get(k).Value); err != nil {
@@ -60,6 +64,9 @@ func (u JSON) Around(key *ast.Term) (before, after []byte, err error) {
 	}
 	return before, append(to, '}'), nil
 }
+
+// texts are buffers for what is written of documents.
+var texts = sync.Pool{New: func() any { return new(make([]byte, 0, 8<<10)) }}
 
 // AppendJSON writes a value.
 func AppendJSON(to []byte, v ast.Value) ([]byte, error) {

@@ -2,6 +2,7 @@ package memo
 
 import (
 	"crypto/sha256"
+	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
 
@@ -44,13 +45,19 @@ func (m *Documents) Key(input ast.Object) string {
 	if m == nil {
 		return ""
 	}
-	text, err := appendParts([]byte{'{'}, input, m.read)
+	written := keyTexts.Get().(*[]byte)
+	defer keyTexts.Put(written)
+	text, err := appendParts(append((*written)[:0], '{'), input, m.read)
 	if err != nil {
 		return ""
 	}
+	*written = text
 	sum := sha256.Sum256(text)
 	return string(sum[:])
 }
+
+// keyTexts are buffers for what keys are made of.
+var keyTexts = sync.Pool{New: func() any { return new(make([]byte, 0, 8<<10)) }}
 
 // Recall is the decision remembered under a key.
 func (m *Documents) Recall(key string) (d bailiff.Decision, known bool) {

@@ -53,7 +53,7 @@ func (c *Evaluation) Get(key ast.Ref) (value *ast.Term, isUndefined bool) {
 		}
 		return c.VirtualCache.Get(key)
 	}
-	if n, ok := c.cache.rules.Of(key); ok {
+	if n, ok := c.cache.numberOf(key); ok {
 		if c.rules[n] == nil && c.parts != nil {
 			c.rules[n] = c.parts.valueOf(n)
 		}
@@ -83,7 +83,7 @@ func (c *Evaluation) Put(key ast.Ref, value *ast.Term) {
 		c.VirtualCache.Put(key, value)
 		return
 	}
-	if n, ok := c.cache.rules.Of(key); ok {
+	if n, ok := c.cache.numberOf(key); ok {
 		if value == nil {
 			value = undefined
 		}

@@ -46,7 +46,8 @@ func isOfOneShellText(p dependencies.InputPart) bool {
 // functions are. It is safe for concurrent use.
 type Cache struct {
 	rules     dependencies.Numbers // all that are behind the document
-	byRule    [][]int              // by the number of the rule, the numbers of the parts; nil where the rule is not remembered
+	sites     sites
+	byRule    [][]int // by the number of the rule, the numbers of the parts; nil where the rule is not remembered
 	parts     []dependencies.InputPart
 	names     [][2]*ast.Term // of the parts
 	ofOneText []bool         // by the numbers of the parts
@@ -65,7 +66,8 @@ type ruleValue struct {
 // New is an empty one for the rules behind a document.
 func New(analysis *dependencies.Analysis, document ast.Ref) *Cache {
 	c := &Cache{functions: &functions{map[ast.String][]ast.Ref{}, newCallValues()}, values: newValues()}
-	for _, group := range dependencies.Groups(analysis.Behind(analysis.RulesOf(document)...)) {
+	behind := analysis.Behind(analysis.RulesOf(document)...)
+	for _, group := range dependencies.Groups(behind) {
 		read, sure := analysis.Of(group.Name)
 		switch isFunction := group.IsFunction(); {
 		case isFunction && sure && len(read) == 0:
@@ -74,6 +76,7 @@ func New(analysis *dependencies.Analysis, document ast.Ref) *Cache {
 			c.byRule = append(c.byRule, c.remembered(read.Parts(), sure))
 		}
 	}
+	c.sites = sitesIn(behind, &c.rules)
 	return c
 }
 
@@ -103,6 +106,14 @@ func (c *Cache) remembered(parts []dependencies.InputPart, sure bool) []int {
 		}
 	}
 	return numbers
+}
+
+// numberOf is the number of a rule, if it has one.
+func (c *Cache) numberOf(key ast.Ref) (number int, ok bool) {
+	if number, ok = c.sites.numberOf(key); ok {
+		return number, true
+	}
+	return c.rules.Of(key)
 }
 
 // Begin is the cache of an evaluation about a document.
