@@ -18,8 +18,8 @@ type Session struct {
 	LastUsed time.Time `json:"last_used"`
 }
 
-// SessionShown is the answer to GET /v1/session-histories/{id}: what each caller's session of that id did, and its latest events in the decision
-// log, the newest first.
+// SessionShown is the answer to GET /v1/session-histories/{id}: what each caller's session of that id did, and its latest events in
+// the decision log, the newest first.
 type SessionShown struct {
 	Histories []SessionPast `json:"histories"`
 	Decisions []Logged      `json:"decisions"`

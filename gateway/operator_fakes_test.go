@@ -123,7 +123,8 @@ func (pasts) Show(id string) ([]api.SessionPast, error) {
 	return []api.SessionPast{{Session: remembered, History: &bailiff.SessionHistory{Complete: true, SessionFacts: &bailiff.SessionFacts{
 		Files: []bailiff.FileFact{{Path: "/w/i.sh", SHA256: "ab", How: bailiff.Downloaded, At: remembered.LastUsed}},
 		Hosts: []string{"x.test"}, CredentialsRead: []string{}, Findings: map[string]int{"session.runs_brought": 1},
-		Reached: map[string]int64{"x.test": 10}, Forwarded: []string{"TOKEN"}, ApprovedBy: map[string]int{"ana": 1}, Agents: []string{"a1"}},
+		Reached: map[string]int64{"x.test": 10}, Forwarded: []string{"TOKEN"}, ApprovedBy: map[string]int{"ana": 1},
+		Agents: []string{"a1"}},
 		RunSeconds: 7}}}, nil
 }
 

@@ -32,8 +32,8 @@ func (o *operator) session(r *http.Request) (any, *api.Problem) {
 	case err != nil:
 		return nil, problem(http.StatusInternalServerError, "internal", fmt.Sprintf("The histories of sessions cannot be read: %v.", err))
 	case len(all) == 0:
-		return nil, problem(http.StatusNotFound, "session_unknown", "Of a session "+cut(id)+" nothing is remembered; GET /v1/session-histories "+
-			"lists those that were used last.")
+		return nil, problem(http.StatusNotFound, "session_unknown", "Of a session "+cut(id)+" nothing is remembered; "+
+			"GET /v1/session-histories lists those that were used last.")
 	}
 	return api.SessionShown{Histories: all, Decisions: readLines(o.config.Decisions.Recent(id, pageLength))}, nil
 }

@@ -100,7 +100,8 @@ func TestAnOperatorsListenerServesNoAgent(t *testing.T) {
 func TestOperatorsSeeWhatASessionDid(t *testing.T) {
 	c := callerOf(t, open(t, ListenerConfig{}, operatorHandler(t, &sidecar{})))
 	var list api.Sessions
-	if c.do(http.MethodGet, "/v1/session-histories", "").into(t, http.StatusOK, &list); len(list.Sessions) != 1 || list.Sessions[0] != remembered {
+	c.do(http.MethodGet, "/v1/session-histories", "").into(t, http.StatusOK, &list)
+	if len(list.Sessions) != 1 || list.Sessions[0] != remembered {
 		t.Errorf("the sessions are %+v", list)
 	}
 	var shown api.SessionShown

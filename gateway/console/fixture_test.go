@@ -145,9 +145,10 @@ func (o *office) close(t testing.TB) {
 // be cut.
 func (o *office) operator(who bailiff.Approver) (http.Handler, error) {
 	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book,
-		Projects: struct{ gateway.Adopter }{}, Sessions: struct{ gateway.Sessions }{}, Decisions: o.log, History: struct{ gateway.PolicyHistory }{},
-		Who:    func(*http.Request) (bailiff.Approver, bool) { return who, true },
-		Permit: o.permit, Undo: o.undo})
+		Projects: struct{ gateway.Adopter }{}, Sessions: struct{ gateway.Sessions }{}, Decisions: o.log,
+		History: struct{ gateway.PolicyHistory }{},
+		Who:     func(*http.Request) (bailiff.Approver, bool) { return who, true },
+		Permit:  o.permit, Undo: o.undo})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.line.serve(w, r, api) }), err
 }
 

@@ -91,7 +91,8 @@ func (j *RowJudge) Judge(ctx context.Context, row rows.Row) rows.Verdict {
 }
 
 // decide judges a request after a history, by the files that it runs.
-func (j *RowJudge) decide(ctx context.Context, req bailiff.Request, before *bailiff.SessionHistory, files []bailiff.File) bailiff.Judgement {
+func (j *RowJudge) decide(ctx context.Context, req bailiff.Request, before *bailiff.SessionHistory,
+	files []bailiff.File) bailiff.Judgement {
 	return j.policies.Decide(ctx, req, bailiff.Circumstances{Time: j.began, History: before, Files: files,
 		Backends: map[string]bailiff.BackendState{req.Backend: j.backends[req.Backend]}})
 }
