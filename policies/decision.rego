@@ -42,8 +42,8 @@ decision := object.union({"outcome": "allow", "denials": []}, _terms) if {
 
 # Of most requests nothing is found, and nothing is to be told.
 _nothing_said if {
+	_denials == []
 	findings == set()
-	deny == set()
 	require_approval == set()
 	advise == set()
 }
