@@ -40,7 +40,7 @@ func (ld *Loader) ReadLanguage(name, lang string, inv *call.Invocation, args *ca
 func (ld *Loader) readGiven(name, lang string, inv *call.Invocation, args *call.Arguments) bool {
 	p := ld.About(name).Described
 	file := ld.programFile(name, inv, args)
-	isFile := file.Text != "" && !ld.IsInput(file, inv.Scope)
+	isFile := file.Text != "" && !ld.IsInput(file, inv.Scope) && !namesTests(p, args, file)
 	code, isSpelt := languages.InlineProgram(lang, p, isFile, args)
 	if !isSpelt && isFile && len(p.Texts) > 0 && languages.IsCalled(file) {
 		code, isSpelt = file, true
