@@ -29,7 +29,7 @@ test_a_change_of_a_cluster_that_is_only_tried_is_none if {
 
 test_a_verb_may_stand_behind_options_that_are_known if {
 	every words in [
-		["kubectl", "-n", "web", "apply", "-f", "k8s", "--dry-run=client"], ["docker", "buildx", "build", "-t", "x", "."],
+		["kubectl", "-n", "web", "apply", "-f", "k8s", "--dry-run=client"], ["docker", "buildx", "build", "--load", "-t", "x", "."],
 		["docker", "compose", "-f", "a.yml", "-p", "x", "ps"], ["docker", "compose", "--profile=a", "--file", "a.yml", "logs"],
 	] {
 		_trials([_spoken(words)]).rules == set()
