@@ -148,6 +148,36 @@ _is_harmless_word(call) if _only_looks_at(call, _behind(call, 1))
 
 _is_harmless_word(call) if _only_looks_at(call, _behind(call, _behind(call, 1)))
 
+# "docker compose -f dev.yml ps": a first word may have options of its own before its verb.
+_is_harmless_word(call) if {
+	within := call.argv[1]
+	_leads_within(call, within, 2)
+	at := min([place | some place in numbers.range(3, max([3, count(call.argv) - 1])); not _leads_within(call, within, place)])
+	concat(" ", [within, call.argv[at]]) in _looking_words(call.program)
+	not _opens_more(call)
+}
+
+_leads_within(call, within, place) if _leads_by(call, within, call.argv[place]) == "flag"
+
+_leads_within(call, within, place) if {
+	[option, _] := split(call.argv[place], "=")
+	_leads_by(call, within, option) == "value"
+}
+
+# What looks like an option may be one, and no value of that before it.
+_leads_within(call, within, place) if {
+	_leads_by(call, within, call.argv[place]) == "value"
+	not startswith(call.argv[place + 1], "-")
+}
+
+_leads_within(call, within, place) if {
+	place > 2
+	not startswith(call.argv[place], "-")
+	_leads_by(call, within, call.argv[place - 1]) == "value"
+}
+
+_leads_by(call, within, option) := _leading_option(call.program, concat(" ", [within, option]))
+
 # The place behind an option before the first argument.
 _behind(call, at) := at + 2 if {
 	_leading_option(call.program, call.argv[at]) == "value"

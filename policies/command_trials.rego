@@ -19,7 +19,7 @@ _excepted_by_text(call, _, class) if {
 	class in excuse.classes
 	_is_alone_where_due(call, excuse)
 	words := array.slice(call.argv, 1, count(call.argv))
-	_begins_as_due(words, excuse)
+	_begins_as_due(call, excuse)
 	every word in words {
 		some pattern in excuse.words
 		regex.match(pattern, word)
@@ -36,13 +36,31 @@ _is_alone_where_due(call, excuse) if {
 
 _begins_as_due(_, excuse) if not excuse.first
 
-_begins_as_due(words, excuse) if words[0] in excuse.first
+_begins_as_due(call, excuse) if _starts_at(call, excuse, 1)
+
+_begins_as_due(call, excuse) if _starts_at(call, excuse, _behind(call, 1))
+
+_begins_as_due(call, excuse) if _starts_at(call, excuse, _behind(call, _behind(call, 1)))
+
+# "buildx build": the words of a verb, at a place.
+_starts_at(call, excuse, at) if {
+	some start in excuse.first
+	words := split(start, " ")
+	array.slice(call.argv, at, at + count(words)) == words
+}
+
+_is_of_verb(excuse, word) if {
+	some start in excuse.first
+	word in split(start, " ")
+}
 
 _only_tries(_, excuse) if not excuse.needs
 
 _only_tries(call, excuse) if {
 	some position, word in call.argv
+	position > 0
 	regex.match(excuse.needs, word)
+	not _is_of_verb(excuse, word)
 	not call.argv[position - 1] in object.get(excuse, "valued", [])
 }
 

@@ -27,6 +27,22 @@ test_a_change_of_a_cluster_that_is_only_tried_is_none if {
 	}
 }
 
+test_a_verb_may_stand_behind_options_that_are_known if {
+	every words in [
+		["kubectl", "-n", "web", "apply", "-f", "k8s", "--dry-run=client"], ["docker", "buildx", "build", "--load", "-t", "x", "."],
+		["docker", "compose", "-f", "a.yml", "-p", "x", "ps"], ["docker", "compose", "--profile=a", "--file", "a.yml", "logs"],
+	] {
+		_trials([_spoken(words)]).rules == set()
+	}
+	every words in [
+		["kubectl", "-n", "apply", "exec", "web", "--dry-run=client"], ["docker", "buildx", "rm", "build", "."],
+		["docker", "build", "-t", "x", "github.com/a/b"], ["docker", "build", "-t", "."], ["docker", "compose", "-f", "-p", "rm", "ps"],
+		["docker", "compose", "-f", "a.yml", "rm", "ps"], ["docker", "compose", "--unheard-of", "ps", "rm"], ["docker", "compose", "-f"],
+	] {
+		"command.uses_container_engine" in _trials([_spoken(words)]).rules
+	}
+}
+
 test_a_release_that_is_only_tried_is_none if {
 	every words in [
 		["helm", "install", "x", "./chart", "--dry-run"], ["helm", "uninstall", "x", "--dry-run=client"],

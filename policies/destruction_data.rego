@@ -81,6 +81,6 @@ _destructive_sql := concat("|", [
 	`\btruncate\s+(table\s+)?[\w."]+`,
 	`\bdelete\s+from\s+[\w."]+\s*([;"')]|$|\n|where\s+(1|true)\b)`,
 	`\balter\s+table\s+[\w."]+\s+drop\b`,
-	`\bflush(all|db)\b|\bdropdatabase\(|\.drop\(\)|\bdeletemany\(\s*\{\s*\}`,
+	`\bflush(all|db)\b|\bdropdatabase\(|\.drop\(\)|\b(deletemany|updatemany|remove)\(\s*\{\s*\}`,
 	`\bdetach\s+delete\b`,
 ])

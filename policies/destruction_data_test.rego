@@ -24,6 +24,8 @@ test_statements_that_destroy_data if {
 		"UPDATE users SET admin = true",
 		"update users set admin = 1 where 1=1",
 		"db['dropDatabase']()",
+		"db.users.updateMany({}, {$set: {role: 'admin'}})",
+		"db.users.remove( { } )",
 	] {
 		_saying("psql", statement) == {"command.destroys_data"}
 		_saying("grep", statement) == set()
@@ -31,6 +33,7 @@ test_statements_that_destroy_data if {
 	_saying("psql", "DELETE FROM users WHERE id = 1") == set()
 	_saying("psql", "UPDATE users SET admin = true WHERE id = 1") == set()
 	_saying("psql", "SELECT * FROM drops") == set()
+	_saying("psql", "db.users.updateMany({_id: 1}, {$set: {seen: true}})") == set()
 }
 
 test_statements_are_found_in_words_texts_and_programs if {

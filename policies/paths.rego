@@ -24,12 +24,17 @@ _examined.brings contains _found("own_settings", path) if {
 
 # Programs that show a name or a date of a file do not show what is in it.
 _only_looked_at(path) if {
-	readers := {call.program | some call in _calls; path in call.reads}
+	readers := {call | some call in _calls; path in call.reads}
 	count(readers) > 0
-	every reader in readers {
-		_has_trait(reader, "looks")
+	every call in readers {
+		_shows_little(call)
 	}
 }
+
+_shows_little(call) if _has_trait(call.program, "looks")
+
+# "cut -d= -f1 .env" shows names without their values.
+_shows_little(call) if _excepted_by_text(call, "by name", "credentials")
 
 # A program that stands where programs are trusted to lie may be let run: what is in it, and who may change it, stays as it was. Only
 # there: in other folders of the system what can be run is run without a call of it.

@@ -24,15 +24,22 @@ func TestTestsInLanguagesThatAreNotReadHideWhatTheyDoWhileTheyAreYoung(t *testin
 		"a snapshot":                 {"npx jest", young("src/__snapshots__/b.test.js.snap"), "", true},
 		"by a script of the project": {"npm test",
 			Contents{"/w/package.json": settled(`{"scripts": {"test": "vitest run"}}`), "/w/b.spec.ts": recent("run(x)")}, "", false},
-		"a test of another runtime":   {"bun test", young("b.test.ts"), "", false},
-		"another word of the runtime": {"bun install", young("b.test.ts"), "", true},
-		"a test of Ruby":              {"bundle exec rspec", young("spec/b_spec.rb"), "", false},
-		"settings of Ruby's tests":    {"rspec", Contents{"/w/.rspec": recent("--require spec_helper\n--color\n")}, "", true},
-		"a file among those settings": {"rspec", Contents{"/w/.rspec": recent("--require ./x\n")}, "", false},
-		"a test of PHP":               {"vendor/bin/phpunit", young("tests/BTest.php"), "", false},
-		"tests of Elixir":             {"mix test", young("test/b_test.exs"), "", false},
-		"Elixir without tests":        {"mix compile", young("test/b_test.exs"), "", true},
-		"too many tests":              {"npx jest", Contents{"/w/**/*.test.[jt]s": {Recent: true}}, "", false},
+		"a test of another runtime":    {"bun test", young("b.test.ts"), "", false},
+		"another word of the runtime":  {"bun install", young("b.test.ts"), "", true},
+		"a test of Ruby":               {"bundle exec rspec", young("spec/b_spec.rb"), "", false},
+		"settings of Ruby's tests":     {"rspec", Contents{"/w/.rspec": recent("--require spec_helper\n--color\n")}, "", true},
+		"a file among those settings":  {"rspec", Contents{"/w/.rspec": recent("--require ./x\n")}, "", false},
+		"a test of PHP":                {"vendor/bin/phpunit", young("tests/BTest.php"), "", false},
+		"tests of Elixir":              {"mix test", young("test/b_test.exs"), "", false},
+		"Elixir without tests":         {"mix compile", young("test/b_test.exs"), "", true},
+		"files of tests by a pattern":  {"npx jest src/*.test.js", young("src/b.test.js"), "", false},
+		"old ones by a pattern":        {"npx jest src/*.test.js", old("src/b.test.js"), "", true},
+		"tests of Node's by a pattern": {"node --test t/*.js", young("t/b.js"), "", false},
+		"a folder of Node's tests":     {"node --test test/", young("test/b.js"), "", false},
+		"an old folder":                {"node --test test/", old("test/b.js"), "", true},
+		"names that may be options":    {"node --test *.js", old("b.js"), "", false},
+		"a pattern without tests":      {"node t/*.js", old("t/b.js"), "", false},
+		"too many tests":               {"npx jest", Contents{"/w/**/*.test.[jt]s": {Recent: true}}, "", false},
 	})
 }
 
@@ -163,4 +170,17 @@ func TestValuesThatGrowAreNotSpeltOut(t *testing.T) {
 			t.Errorf("%s is complete", command)
 		}
 	}
+}
+
+func TestProgramsThatOnlyAskFilesHideWhatTheseDoWhileTheyAreYoung(t *testing.T) {
+	t.Parallel()
+	young := func(file string) Contents { return Contents{"/w/" + file: recent(`require("child_process").exec(x)`)} }
+	old := func(file string) Contents { return Contents{"/w/" + file: settled(`require("child_process").exec(x)`)} }
+	foundCases(t, map[string]foundCase{
+		"a young file":             {`node -e "require('./a').ping()"`, young("a.js"), "", false},
+		"an old file":              {`node -e "require('./a').ping()"`, old("a.js"), "", true},
+		"a young one by import":    {`node --input-type=module -e "import './a.mjs'"`, young("a.mjs"), "", false},
+		"a young one of a folder":  {`node -p "require('./a').b"`, young("a/index.js"), "", false},
+		"an old one that is given": {`node -e "require('./a').run('x')"`, old("a.js"), "", true},
+	})
 }

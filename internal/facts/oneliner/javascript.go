@@ -125,6 +125,7 @@ func readJavaScript(tokens []token) (Effects, bool) {
 			return Effects{}, false
 		}
 	}
+	p.OnlyAsks = p.onlyAsks()
 	return p.Effects, true
 }
 

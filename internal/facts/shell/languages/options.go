@@ -14,7 +14,7 @@ import (
 // plainOptions are the options of interpreters that change neither what a program may do nor where it is from.
 var plainOptions = map[string]*regexp.Regexp{
 	"lua":  regexp.MustCompile(`^-$`),
-	"node": regexp.MustCompile(`^-(?:p|-print|i|)$`),
+	"node": regexp.MustCompile(`^-(?:p|-print|i|-no-warnings|-input-type=(?:module|commonjs)|)$`),
 	"perl": regexp.MustCompile(`^-(?:[npalw]|0[0-7]*|F(?:/?(?:[\w,:;.= |-]|\\[tsn|])\+?/?$))*(?:i[\w.~]*)?$`),
 	"php":  regexp.MustCompile(`^-n?$`),
 }

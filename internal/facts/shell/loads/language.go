@@ -40,7 +40,7 @@ func (ld *Loader) ReadLanguage(name, lang string, inv *call.Invocation, args *ca
 func (ld *Loader) readGiven(name, lang string, inv *call.Invocation, args *call.Arguments) bool {
 	p := ld.About(name).Described
 	file := ld.programFile(name, inv, args)
-	isFile := file.Text != "" && !ld.IsInput(file, inv.Scope)
+	isFile := file.Text != "" && !ld.IsInput(file, inv.Scope) && !namesTests(p, args, file)
 	code, isSpelt := languages.InlineProgram(lang, p, isFile, args)
 	if !isSpelt && isFile && len(p.Texts) > 0 && languages.IsCalled(file) {
 		code, isSpelt = file, true
@@ -162,6 +162,7 @@ func (ld *Loader) ReadInline(name, lang string, inv *call.Invocation, code word.
 	ld.NoteFeature(value.FeatureInlineProgram)
 	if read && (ld.isPure(lang, inv, code) || namesConstants(lang, inv, code)) {
 		ld.NoteFeature(value.FeatureReadProgram)
+		ld.readImports(name, lang, inv, languages.LoadNames(lang, code.Text)) // as where such a file is run by its name
 		return
 	}
 	ld.NoteRun(code.Taint)

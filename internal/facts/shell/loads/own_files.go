@@ -31,6 +31,14 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 		file, _, _ := strings.Cut(w.Text, "::")
 		switch {
 		case !w.Known || strings.HasPrefix(file, "-") || !ld.Spend(1):
+		case namesMany(w): // each of which is one of these tests, whichever there are
+			ld.EachMatch(word.Part(w, file), there.Scope, func(file string, s word.Stream) {
+				if p.Tests == "python" {
+					ld.shadowModules(name, &there, path.Dir(file))
+				}
+				run(file, s)
+			})
+			ld.Gather(p.Gathers[len(p.Gathers)-1:], word.Part(w, path.Dir(file)), there.Scope, run)
 		case path.Ext(file) != "" && strings.Contains(file, "/") || strings.HasSuffix(file, ".py") || strings.HasSuffix(file, ".t"):
 			ld.runFile(name, p.Tests, &there, word.Part(w, file))
 			ld.Gather(p.Gathers[len(p.Gathers)-1:], word.Part(w, path.Dir(file)), there.Scope, run)
@@ -39,6 +47,9 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 				ld.readImports(name, p.Tests, &there, []string{file})
 			}
 			ld.Gather(p.Gathers, word.Part(w, file), there.Scope, run)
+			if args.Has(p.TestsFor...) { // all in the folder are tests
+				ld.Gather(everyScript, word.Part(w, file), there.Scope, run)
+			}
 			picked = picked || p.Picks
 		}
 	}
@@ -50,6 +61,19 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 	if plugin, ok := args.Value("-p"); ok && plugin.Known {
 		ld.readImports(name, p.Tests, &there, []string{plugin.Text})
 	}
+}
+
+// everyScript are the files that a runner of tests which is an interpreter runs in a folder.
+var everyScript = []string{"**/*.[jt]s", "**/*.[cm][jt]s"}
+
+// namesMany says that a word is a pattern for names that the shell finds, none of which can look like an option.
+func namesMany(w word.Word) bool {
+	return w.Known && w.Glob && word.HasWildcard(w.Text) && !strings.ContainsAny(w.Text[:1], "*?[-")
+}
+
+// namesTests says that the first operand of an interpreter is no program but a folder of tests, or a pattern for files of them.
+func namesTests(p *programs.Program, args *call.Arguments, first word.Word) bool {
+	return len(p.TestsFor) > 0 && args.Has(p.TestsFor...) && (first.Known && strings.HasSuffix(first.Text, "/") || namesMany(first))
 }
 
 // runContent reads a file of a language. One that has none of its own says in its first line what runs it.
