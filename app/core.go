@@ -148,7 +148,7 @@ func (c *core) load(ctx context.Context) (err error) {
 	if c.backends, err = c.newBackends(); err != nil {
 		return err
 	}
-	c.scrubber = redact.NewScrubber(allVariables{c.variables, c.personal})
+	c.scrubber = redact.NewScrubber(env.All{Shared: c.variables, Personal: c.personal})
 	registry := metrics.NewRegistry()
 	c.page = metrics.Handler(registry)
 	c.metrics = metrics.New(registry, metrics.Config{Version: c.version, Backends: names(c.backends), TraceOf: traces.TraceID})

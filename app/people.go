@@ -1,7 +1,6 @@
 package app
 
 import (
-	"iter"
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
@@ -9,8 +8,6 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway/chat"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/approval/people"
-	"github.com/bailiff-dev/bailiff/internal/secrets/env"
-	"github.com/bailiff-dev/bailiff/internal/secrets/redact"
 )
 
 // roster knows people by the configuration that is in force.
@@ -45,29 +42,6 @@ func (r *roster) IdentifyLogin(account, login string) bailiff.Approver {
 
 // Requester says who asks.
 func (r *roster) Requester(req bailiff.Request) bailiff.Requester { return r.now.Load().Requester(req) }
-
-// allVariables are the secrets of the sidecar's sources and of people's.
-type allVariables struct {
-	shared   *env.Sources
-	personal *env.Personal
-}
-
-var _ redact.Source = allVariables{}
-
-// Generation grows with either.
-func (a allVariables) Generation() uint64 { return a.shared.Generation() + a.personal.Generation() }
-
-func (a allVariables) Secrets() iter.Seq2[string, bailiff.Secret] {
-	return func(yield func(string, bailiff.Secret) bool) {
-		for _, each := range []iter.Seq2[string, bailiff.Secret]{a.shared.Secrets(), a.personal.Secrets()} {
-			for name, value := range each {
-				if !yield(name, value) {
-					return
-				}
-			}
-		}
-	}
-}
 
 // permit is nil if the roles of who let them do something.
 func (r *roster) permit(who bailiff.Approver, to string) error {

@@ -15,18 +15,19 @@ import (
 	"github.com/bailiff-dev/bailiff/enforcer"
 	"github.com/bailiff-dev/bailiff/internal/fleet/postgres"
 	"github.com/bailiff-dev/bailiff/internal/judging/bundle"
+	"github.com/bailiff-dev/bailiff/internal/judging/observed"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 )
 
 // Status tells operators what the sidecar is and what is wrong with it.
 func (a *App) Status(ctx context.Context) api.Status {
 	platforms, chats := a.platforms(ctx), a.chats(ctx)
-	replicas, observed := a.replicas(ctx), a.observed(ctx)
+	replicas, rules := a.replicas(ctx), a.observed(ctx)
 	return api.Status{
 		Version: a.version, Started: a.started, Listeners: a.listeners(), Console: a.consoleURL(), Policies: a.policyStatus(),
 		Backends: a.backendStatus(), Platforms: platforms, Chats: chats, Chat: a.services.status(), Egress: a.egressStatus(),
-		Observed: observed, Replicas: replicas,
-		Warnings: slices.Concat(observeWarnings(observed), a.warnings(ctx, platforms, chats), replicaWarnings(replicas)),
+		Observed: rules, Replicas: replicas,
+		Warnings: slices.Concat(observed.Warnings(rules), a.warnings(ctx, platforms, chats), replicaWarnings(replicas)),
 	}
 }
 

@@ -65,10 +65,6 @@ func known(all any, words map[string]bool) map[string]shape {
 		"agent_tools":        entriesOf(agentTool),
 		"approval": fields(map[string]shape{"terms": terms, "tools": toolsTo(terms), "patterns": ruleTo(truth, all, words),
 			"covers_agents": ruleTo(truth, all, words)}),
-		"observe":   observe(all, words, time.Now()),
-		"agents":    agentsTable(heldTo(all, words, technologies, nil)),
-		"jobs":      entriesOf(heldTo(all, words, technologies, nil)),
-		"roles":     rolesTable(all, words, technologies),
 		"protected": places,
 		"env":       entriesOf(list(technologies.variable())),
 		"env_never": fields(map[string]shape{"names": entriesOf(text), "prefixes": entriesOf(text)}),
@@ -98,9 +94,20 @@ func known(all any, words map[string]bool) map[string]shape {
 			"texts": entriesOf(truth),
 		}),
 	}
+	maps.Copy(of, ofRequesters(all, words, technologies))
 	maps.Copy(of, same(sets, entriesOf(truth)))
 	maps.Copy(of, ofWords)
 	return of
+}
+
+// ofRequesters are the tables of what some agents, jobs and people may not, and of the rules that hold nobody for now.
+func ofRequesters(all any, words map[string]bool, technologies technologies) map[string]shape {
+	return map[string]shape{
+		"observe": observe(all, words, time.Now()),
+		"agents":  agentsTable(heldTo(all, words, technologies, nil)),
+		"jobs":    entriesOf(heldTo(all, words, technologies, nil)),
+		"roles":   rolesTable(all, words, technologies),
+	}
 }
 
 // sets are the tables of which an entry is a name alone.
