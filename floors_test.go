@@ -70,7 +70,8 @@ var staircase = []step{
 	}},
 	{"technologies", []string{ // what judges, and where commands run
 		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
-			"backends/modal backends/vercel internal/config internal/judging/bundle internal/judging/replay internal/login " +
+			"backends/modal backends/vercel internal/config internal/judging/bundle internal/judging/observed internal/judging/replay " +
+			"internal/login " +
 			"internal/login/securitykey internal/network/egress internal/network/suggest internal/pdp internal/record/export " +
 			"internal/record/traces",
 		"backends/backendtest/machine backends/ssh/inside internal/fleet/postgres/postgrestest internal/login/logintest " +

@@ -28,3 +28,8 @@ test_every_rule_is_asked_by_each_word_of_its_tables if {
 		"loss_words" in data.bailiff._aspects_of_parts[word]
 	}
 }
+
+test_a_word_that_looks_like_a_path_is_looked_for_everywhere if {
+	"loss_words" in data.bailiff._aspects with input as request("cli", [call("cat", ["x"], [])])
+		with data.bailiff.tables.loss_words.ends as {"drop.all": true}
+}

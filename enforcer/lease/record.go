@@ -51,7 +51,7 @@ func (p *Pool) record(l *Lease) (r ledger.Sandbox, due bool) {
 	r = ledger.Sandbox{ID: l.ID(), Backend: l.backend, Spec: l.spec, Slot: l.slot, Shared: l.shared, Caller: l.caller, Session: l.session,
 		Peer: l.peer, User: l.user, Guests: slices.Clone(l.sessions), Since: l.since, Expires: l.expires, Idle: l.idle,
 		Persistent: l.persistent,
-		Processes: p.config.Processes.Entries(l), Variables: l.givenNamesLocked()}
+		Processes:  p.config.Processes.Entries(l), Variables: l.givenNamesLocked()}
 	for _, who := range l.kernels.keys() {
 		r.Interpreters = append(r.Interpreters,
 			ledger.Interpreter{Caller: who.session.Caller, Session: who.session.Session, Platform: who.platform, User: who.user})
