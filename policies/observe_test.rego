@@ -103,9 +103,25 @@ test_rules_about_credentials_leaving_hidden_meaning_and_protection_are_never_obs
 	_seen(_observing(_observed_rule | {"command.hides_meaning"}), hidden) == ["ask", ["command.deletes_recursively"], "ask"]
 }
 
+# Who may log in, accounts, the firewall, services that watch, another agent, what runs later, and paths that then mean other files.
+test_what_opens_a_door_or_hides_the_rest_is_never_observed if {
+	every text in [
+		writing("tee", ["-a"], "~/.ssh/authorized_keys"), call("passwd", ["-d"], ["root"]), call("iptables", ["-F"], []),
+		call("systemctl", [], ["stop", "auditd"]), call("claude", ["-p"], ["do it"]), call("crontab", [], ["x"]),
+		call("mount", ["--bind"], ["/home/me/x", "a"]), call("unshare", ["-r"], ["ls"]),
+	] {
+		asked := on_host(request("cli", [text]))
+		found := {finding.rule | some finding in data.bailiff.findings} with input as asked
+		usually(asked).outcome == "ask"
+		by(_observing(found), asked).outcome == "ask"
+	}
+}
+
 test_what_no_person_can_lift_is_never_observed if {
 	asked := on_host(request("cli", [call("shutdown", ["-h"], ["now"])]))
 	_seen(_observing({"command.destroys_system"} | _observed_rule), asked)[0] == "deny"
+	without := _observing({"command.destroys_system"})
+	_seen(without, asked)[0] == "deny" with data.bailiff.tables.unwanted as {}
 }
 
 test_families_of_bailiff_are_never_observed if {
@@ -136,6 +152,34 @@ test_a_denial_that_borrows_the_name_of_a_finding_holds if {
 		"message": "No.",
 	}}
 	denied.outcome == "deny"
+}
+
+# A rule of the team that denies for a reason of its own what was found, as examples/policies/regulated does.
+test_a_denial_of_what_was_found_that_no_verdict_says_holds if {
+	found := {finding | some finding in data.bailiff.findings} with input as _observed_request
+	count(found) == 1
+	denied := data.bailiff.decision with input as _observed_request
+		with data.bailiff.tables.observe as _observing(_observed_rule).observe
+		with data.bailiff.deny as found
+	denied.outcome == "deny"
+	_rules_of(denied.denials) == _observed_rule
+}
+
+# So it is with what a rule of the team asks about, though the table lets it run.
+test_a_question_about_what_the_table_lets_run_holds if {
+	asked := request("telegram", [_deleting])
+	found := {finding | some finding in data.bailiff.findings} with input as asked
+	rows := _observing(_observed_rule).observe
+	data.bailiff.decision.outcome == "allow" with input as asked with data.bailiff.tables.observe as rows
+	held := data.bailiff.decision with input as asked
+		with data.bailiff.tables.observe as rows
+		with data.bailiff.require_approval as found
+	[held.outcome, _rules_of(held.approval.reasons)] == ["ask", _observed_rule]
+	stricter := {object.union(finding, {"quorum": 2}) | some finding in found}
+	by_two := data.bailiff.decision with input as on_host(request("cli", [_deleting]))
+		with data.bailiff.tables.observe as rows
+		with data.bailiff.require_approval as stricter
+	[by_two.outcome, by_two.approval.quorum] == ["ask", 2]
 }
 
 test_a_request_into_which_variables_would_go_is_asked_about_as_ever if {
