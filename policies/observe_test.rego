@@ -204,6 +204,7 @@ test_what_can_be_undone_is_kept_before_it_runs if {
 	[answer.outcome, answer.snapshot] == ["allow", true]
 	not answer.observed
 	_seen(object.union(tables, _observing(_observed_rule)), _observed_request) == ["allow", ["command.deletes_recursively"], "ask"]
+	not by(object.union(tables, _observing(_observed_rule)), _observed_request).snapshot
 }
 
 test_an_observed_request_still_tells_which_credentials_it_reads if {
