@@ -156,29 +156,26 @@ test_a_denial_that_borrows_the_name_of_a_finding_holds if {
 
 # A rule of the team that denies for a reason of its own what was found, as examples/policies/regulated does.
 test_a_denial_of_what_was_found_that_no_verdict_says_holds if {
-	found := {finding | some finding in data.bailiff.findings} with input as _observed_request
+	found := _found_of(_observed_request)
 	count(found) == 1
-	denied := data.bailiff.decision with input as _observed_request
-		with data.bailiff.tables.observe as _observing(_observed_rule).observe
-		with data.bailiff.deny as found
+	denied := by(_observing(_observed_rule), _observed_request) with data.bailiff.deny as found
 	denied.outcome == "deny"
 	_rules_of(denied.denials) == _observed_rule
+}
+
+_found_of(asked) := found if {
+	found := {finding | some finding in data.bailiff.findings} with input as asked
+		with data.bailiff.tables.classes as _table({}, "classes")
 }
 
 # So it is with what a rule of the team asks about, though the table lets it run.
 test_a_question_about_what_the_table_lets_run_holds if {
 	asked := request("telegram", [_deleting])
-	found := {finding | some finding in data.bailiff.findings} with input as asked
-	rows := _observing(_observed_rule).observe
-	data.bailiff.decision.outcome == "allow" with input as asked with data.bailiff.tables.observe as rows
-	held := data.bailiff.decision with input as asked
-		with data.bailiff.tables.observe as rows
-		with data.bailiff.require_approval as found
+	by(_observing(_observed_rule), asked).outcome == "allow"
+	held := by(_observing(_observed_rule), asked) with data.bailiff.require_approval as _found_of(asked)
 	[held.outcome, _rules_of(held.approval.reasons)] == ["ask", _observed_rule]
-	stricter := {object.union(finding, {"quorum": 2}) | some finding in found}
-	by_two := data.bailiff.decision with input as on_host(request("cli", [_deleting]))
-		with data.bailiff.tables.observe as rows
-		with data.bailiff.require_approval as stricter
+	stricter := {object.union(finding, {"quorum": 2}) | some finding in _found_of(_observed_request)}
+	by_two := by(_observing(_observed_rule), _observed_request) with data.bailiff.require_approval as stricter
 	[by_two.outcome, by_two.approval.quorum] == ["ask", 2]
 }
 
