@@ -39,7 +39,8 @@ _unobserved_families := {
 
 # What would have credentials leave or change who may come in, switch off what protects or watches, or be
 # a text that does not tell what runs, in which any of these may be: what is planted for later and another
-# agent run past bailiff, and where something is mounted or another root is, a path means another file.
+# agent run past bailiff, and in a container, or where something is mounted or another root is, a path means
+# another file.
 _unobserved contains rule if {
 	some rule in {
 		"code.calls_native",
@@ -56,6 +57,7 @@ _unobserved contains rule if {
 		"command.hides_meaning",
 		"command.mounts",
 		"command.opens_reverse_shell",
+		"command.opens_to_network",
 		"command.preloads_library",
 		"command.reaches_metadata",
 		"command.reads_credentials",
@@ -69,6 +71,7 @@ _unobserved contains rule if {
 		"command.sends_host_facts",
 		"command.starts_agent",
 		"command.stops_services",
+		"command.uses_container_engine",
 		"command.writes_credentials",
 		"command.writes_ssh",
 		"command.writes_startup",

@@ -109,6 +109,7 @@ test_what_opens_a_door_or_hides_the_rest_is_never_observed if {
 		writing("tee", ["-a"], "~/.ssh/authorized_keys"), call("passwd", ["-d"], ["root"]), call("iptables", ["-F"], []),
 		call("systemctl", [], ["stop", "auditd"]), call("claude", ["-p"], ["do it"]), call("crontab", [], ["x"]),
 		call("pkill", ["-x"], ["bailiff"]), call("mount", ["--bind"], ["/home/me/x", "a"]), call("unshare", ["-r"], ["ls"]),
+		call("docker", [], ["cp", "/home/me/.netrc", "c:/x"]), call("ngrok", [], ["http", "80"]),
 	] {
 		asked := on_host(request("cli", [text]))
 		found := {finding.rule | some finding in data.bailiff.findings} with input as asked
