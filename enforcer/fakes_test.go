@@ -70,7 +70,8 @@ type humans struct {
 	voided    []string
 	lives     time.Duration // of a question, from when it is asked until it ends
 	ends      time.Time
-	keepsNone bool // what is approved is used by another request at once
+	keepsNone bool      // what is approved is used by another request at once
+	until     time.Time // when a yes for the session ends; zero grants once
 }
 
 func (h *humans) Covered(c bailiff.Claim) bool {
@@ -84,7 +85,11 @@ func (h *humans) Redeem(_ context.Context, c bailiff.Claim) (bailiff.Approval, b
 	defer h.mu.Unlock()
 	granted := h.grants[c.Digest()]
 	delete(h.grants, c.Digest())
-	return bailiff.Approval{ID: "a1", State: bailiff.ApprovalApproved, Scope: bailiff.ScopeOnce, By: "ana"}, granted, h.fault
+	a := bailiff.Approval{ID: "a1", State: bailiff.ApprovalApproved, Scope: bailiff.ScopeOnce, By: "ana"}
+	if !h.until.IsZero() {
+		a.Scope, a.ExpiresAt = bailiff.ScopeSession, h.until
+	}
+	return a, granted, h.fault
 }
 
 func (h *humans) Ask(_ context.Context, c bailiff.Claim) (bailiff.Approval, error) {

@@ -53,12 +53,23 @@ type question struct {
 	err    error
 }
 
+// hasEnded says whether people said yes for longer than once, until a time that is over, so that they are asked again.
+func (o *question) hasEnded(now time.Time) bool {
+	select {
+	case <-o.done:
+		a := o.answer
+		return a.State == bailiff.ApprovalApproved && a.Scope != bailiff.ScopeOnce && !a.ExpiresAt.IsZero() && !now.Before(a.ExpiresAt)
+	default:
+		return false
+	}
+}
+
 // Ask implements [bailiff.ConnectionHearer].
 func (q *questions) Ask(ctx context.Context, terms bailiff.ApprovalTerms) (bailiff.Approval, error) {
 	key := keyOf(terms)
 	q.asking.Lock()
 	one := q.known[key]
-	if one != nil {
+	if one != nil && !one.hasEnded(time.Now()) {
 		q.asking.Unlock()
 		select {
 		case <-one.done:

@@ -91,6 +91,22 @@ func TestANoHoldsForTheSessionsLaterRequests(t *testing.T) {
 	}
 }
 
+func TestAYesForATimeHoldsForNoConnectionAfterIt(t *testing.T) {
+	t.Parallel()
+	for left, want := range map[time.Duration]int{time.Hour: 1, -time.Second: 2} {
+		b, q := asksOf(t, bailiff.ApprovalApproved)
+		b.human.until = time.Now().Add(left)
+		for range 2 {
+			if a, err := q.Ask(t.Context(), newHost); err != nil || a.State != bailiff.ApprovalApproved {
+				t.Errorf("answered is %+v, %v", a, err)
+			}
+		}
+		if n := len(b.human.asked); n != want {
+			t.Errorf("with %s left people were asked %d times, want %d", left, n, want)
+		}
+	}
+}
+
 func TestAConnectionThatWaitedInVainIsAskedAboutAgain(t *testing.T) {
 	t.Parallel()
 	b, q := asksOf(t, bailiff.ApprovalPending)

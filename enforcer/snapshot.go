@@ -44,11 +44,12 @@ func sources(mounts []bailiff.Mount) []string {
 	return all
 }
 
-// offerUndo judges a request that is asked about once more, as what can be undone. It stays asked about unless the
-// policies let it run for that.
+// offerUndo judges a request that is asked about, or only observed, once more, as what can be undone. It stays as it was unless
+// the policies let it run for that.
 func (e *Enforcer) offerUndo(ctx context.Context, m *judged) {
 	place := m.Decision.Backend
-	if e.config.Snapshots == nil || m.Decision.Outcome != bailiff.Ask || m.located.Tool != bailiff.Terminal {
+	isDue := m.Decision.Outcome == bailiff.Ask || len(m.Decision.Observed) > 0
+	if e.config.Snapshots == nil || !isDue || m.located.Tool != bailiff.Terminal {
 		return
 	}
 	session := lease.Key{Caller: m.located.Caller, Session: m.located.Session.ID}

@@ -90,3 +90,27 @@ func TestAnOrderedSnapshotIsTakenOrNothingRuns(t *testing.T) {
 		t.Errorf("a client that runs it itself is told %s", d.Decision.Outcome)
 	}
 }
+
+// What is only observed is kept before it runs, as what is asked about is, and runs where it cannot be kept.
+func TestASnapshotIsTakenBeforeWhatIsOnlyObserved(t *testing.T) {
+	for _, fault := range []error{nil, errors.New("no space left on device")} {
+		kept := &album{fault: fault}
+		b := undoBench(t, kept, false)
+		asks := b.config.Decider
+		b.config.Decider = undoing(func(at bailiff.Circumstances) bailiff.Decision {
+			d := asks.Decide(t.Context(), bailiff.Request{}, at).Decision
+			if d.Outcome == bailiff.Ask {
+				d.Outcome, d.Approval, d.Observed, d.WithoutObserve = bailiff.Allow, nil, []string{"a.b"}, "ask"
+			}
+			return d
+		})
+		a := b.Execute(t.Context(), request("rm -r src"), nil)
+		want := []string{"before", "after"}
+		if fault != nil {
+			want = want[:1]
+		}
+		if a.Status != bailiff.Completed || !slices.Equal(kept.calls, want) {
+			t.Errorf("%v: %s %s, %q", fault, a.Status, a.Message, kept.calls)
+		}
+	}
+}

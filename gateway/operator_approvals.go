@@ -67,7 +67,12 @@ func (o *operator) approve(r *http.Request, who bailiff.Approver, wish api.Appro
 		}
 	}
 	return o.answer(r, who, bailiff.Verdict{Approve: true, Scope: wish.Scope, Match: wish.Match, Times: wish.Times,
-		For: time.Duration(min(wish.ForSeconds, math.MaxInt32)) * time.Second})
+		For: seconds(wish.ForSeconds)})
+}
+
+// seconds is a time that so many seconds are, within bounds in which none wraps around to another time, or to none.
+func seconds(wish int) time.Duration {
+	return time.Duration(max(-1, min(wish, math.MaxInt32))) * time.Second
 }
 
 func (o *operator) deny(r *http.Request, who bailiff.Approver, wish api.Denying) (any, *api.Problem) {

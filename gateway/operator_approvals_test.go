@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"os"
 	"reflect"
@@ -372,5 +373,17 @@ func TestBreakGlassIsForWhomMayAndForAReason(t *testing.T) {
 	for _, body := range []string{"", `{"request": ` + telegramRequest + `, "reason": " "}`, `{"reason": "x"}`,
 		`{"request": {"tool": "browser"}, "reason": "x"}`} {
 		o.caller(t, "ana").post("/v1/break-glass", body).problem(t, http.StatusBadRequest)
+	}
+}
+
+func TestNoNumberOfSecondsWrapsAround(t *testing.T) {
+	t.Parallel()
+	for wish, want := range map[int]time.Duration{
+		0: 0, 90: 90 * time.Second, -1: -time.Second, math.MinInt: -time.Second, -(1 << 55): -time.Second, // a multiple of 2^64 ns
+		1 << 55: math.MaxInt32 * time.Second, math.MaxInt: math.MaxInt32 * time.Second,
+	} {
+		if is := seconds(wish); is != want {
+			t.Errorf("%d seconds are %s, want %s", wish, is, want)
+		}
 	}
 }

@@ -50,3 +50,22 @@ _examined.kills_by_name contains _found("everything", _spelt(call)) if {
 	option in {"-uroot", "-u0", "-Uroot", "-U0", "--euid=root", "--uid=root", "--user=root", "--euid=0", "--uid=0"}
 	count(call.operands) == 0
 }
+
+# Who kills bailiff by its name is asked by nothing from then on. The name may stand in what tells the number.
+_examined.kills_by_name contains _found("protection", _spelt(call)) if {
+	some call in _calls_of.kills_by_name
+	some word in call.operands
+	_names_bailiff(word)
+}
+
+_examined.kills contains _found("protection", _spelt(call)) if {
+	some call in _calls_of.kills
+	some target in call.operands
+	not _own_job(target)
+	not call.argv[1] in {"-0", "-l", "-L"}
+	some other in _calls
+	some word in other.operands
+	_names_bailiff(word)
+}
+
+_names_bailiff(word) if regex.match(`(?i)(^|[^a-z0-9])bailiff([^a-z0-9]|$)`, word)

@@ -54,3 +54,18 @@ test_killing_is_found_by_the_whole_call if {
 	_kills([call("kill", ["-9"], ["1"])]).told == {"command.destroys_system: kill -9 1", "command.kills_processes: kill -9 1"}
 	_kills([call("kill", ["-HUP"], ["1"])]).told == {"command.kills_processes: kill -HUP 1"}
 }
+
+test_who_kills_bailiff_by_its_name_switches_off_what_watches if {
+	every calls in [
+		[call("pkill", ["-f"], ["bailiff serve"])], [call("killall", ["-9"], ["/usr/bin/Bailiff"])],
+		[call("kill", [], ["$(pgrep bailiff)"]), call("pgrep", [], ["bailiff"])],
+	] {
+		"command.disables_protection" in _kills(calls).rules
+	}
+	every calls in [
+		[call("pkill", [], ["bailiffs"])], [call("kill", [], ["%1"]), call("cd", [], ["bailiff"])],
+		[call("kill", [], ["7"]), call("pgrep", [], ["watcher"])],
+	] {
+		not "command.disables_protection" in _kills(calls).rules
+	}
+}

@@ -38,18 +38,27 @@ _unobserved_families := {
 	"guards", "limits", "log", "mcp", "network", "policy", "request", "session", "tool",
 }
 
-# What would have credentials leave, switch off what protects or watches, or be a text that does not
-# tell what runs, in which any of these may be.
+# What would have credentials leave or change who may come in, switch off what protects or watches, or be
+# a text that does not tell what runs, in which any of these may be: what is planted for later and another
+# agent run past bailiff, and in a container, or where something is mounted or another root is, a path means
+# another file.
 _unobserved contains rule if {
 	some rule in {
-		"code.calls_native", "code.hides_meaning",
+		"code.calls_native",
+		"code.hides_meaning",
+		"command.changes_accounts",
+		"command.changes_firewall",
+		"command.changes_namespaces",
 		"command.changes_own_settings",
+		"command.destroys_system",
 		"command.disables_protection",
 		"command.erases_traces",
 		"command.escapes_to_shell",
 		"command.grants_access",
 		"command.hides_meaning",
+		"command.mounts",
 		"command.opens_reverse_shell",
+		"command.opens_to_network",
 		"command.preloads_library",
 		"command.reaches_metadata",
 		"command.reads_credentials",
@@ -61,7 +70,12 @@ _unobserved contains rule if {
 		"command.sends_environment",
 		"command.sends_files",
 		"command.sends_host_facts",
+		"command.starts_agent",
+		"command.stops_services",
+		"command.uses_container_engine",
 		"command.writes_credentials",
+		"command.writes_ssh",
+		"command.writes_startup",
 	}
 }
 
@@ -71,8 +85,9 @@ _unobserved contains data.bailiff.tables.classes[class].rule if some class, _ in
 # METADATA
 # title: What is observed of a request
 # description: |
-#   Of the reasons to deny those of the team's own rules, and findings to which the table of verdicts says
-#   deny in a word of its own; of the reasons to ask all of the rule.
+#   Of the reasons to deny and to ask those of the team's own rules, and findings to which the table of
+#   verdicts says so. Where a rule of the team denies or asks about what was found, for a reason of its
+#   own, that is another rule, and it holds.
 _observed_denials contains said if {
 	_observed_rules != set()
 	input.session.platform == "cli"
@@ -81,8 +96,10 @@ _observed_denials contains said if {
 	_is_plain_denial(said)
 }
 
+# A finding to which the table says less may be a denial of another rule, which passes on what was found.
 _is_plain_denial(said) if {
 	said in findings
+	_verdict_on(said) == "deny"
 	_verdict_words(said.rule) - {"allow", "allow_with_undo", "ask", "deny"} == set()
 }
 
@@ -99,7 +116,18 @@ _observed_questions contains said if {
 	_questions_are_observed
 	some said in (require_approval | _to_undo)
 	_is_observed(said)
+	_is_plain_question(said)
 }
+
+# As of denials: what the table lets run is asked about by another rule.
+_is_plain_question(said) if {
+	said in findings
+	_verdict_on(said) in {"ask", "allow_with_undo"}
+}
+
+_is_plain_question(said) if said in _supposed_findings
+
+_is_plain_question(said) if not split(said.rule, ".")[0] in {"command", "code"}
 
 _questions_are_observed if input.session.platform == "cli"
 

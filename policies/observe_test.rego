@@ -103,9 +103,26 @@ test_rules_about_credentials_leaving_hidden_meaning_and_protection_are_never_obs
 	_seen(_observing(_observed_rule | {"command.hides_meaning"}), hidden) == ["ask", ["command.deletes_recursively"], "ask"]
 }
 
+# Who may log in, accounts, the firewall, services that watch, another agent, what runs later, and paths that then mean other files.
+test_what_opens_a_door_or_hides_the_rest_is_never_observed if {
+	every text in [
+		writing("tee", ["-a"], "~/.ssh/authorized_keys"), call("passwd", ["-d"], ["root"]), call("iptables", ["-F"], []),
+		call("systemctl", [], ["stop", "auditd"]), call("claude", ["-p"], ["do it"]), call("crontab", [], ["x"]),
+		call("pkill", ["-x"], ["bailiff"]), call("mount", ["--bind"], ["/home/me/x", "a"]), call("unshare", ["-r"], ["ls"]),
+		call("docker", [], ["cp", "/home/me/.netrc", "c:/x"]), call("ngrok", [], ["http", "80"]),
+	] {
+		asked := on_host(request("cli", [text]))
+		found := {finding.rule | some finding in data.bailiff.findings} with input as asked
+		usually(asked).outcome == "ask"
+		by(_observing(found), asked).outcome == "ask"
+	}
+}
+
 test_what_no_person_can_lift_is_never_observed if {
 	asked := on_host(request("cli", [call("shutdown", ["-h"], ["now"])]))
 	_seen(_observing({"command.destroys_system"} | _observed_rule), asked)[0] == "deny"
+	without := _observing({"command.destroys_system"})
+	_seen(without, asked)[0] == "deny" with data.bailiff.tables.unwanted as {}
 }
 
 test_families_of_bailiff_are_never_observed if {
@@ -136,6 +153,31 @@ test_a_denial_that_borrows_the_name_of_a_finding_holds if {
 		"message": "No.",
 	}}
 	denied.outcome == "deny"
+}
+
+# A rule of the team that denies for a reason of its own what was found, as examples/policies/regulated does.
+test_a_denial_of_what_was_found_that_no_verdict_says_holds if {
+	found := _found_of(_observed_request)
+	count(found) == 1
+	denied := by(_observing(_observed_rule), _observed_request) with data.bailiff.deny as found
+	denied.outcome == "deny"
+	_rules_of(denied.denials) == _observed_rule
+}
+
+_found_of(asked) := found if {
+	found := {finding | some finding in data.bailiff.findings} with input as asked
+		with data.bailiff.tables.classes as _table({}, "classes")
+}
+
+# So it is with what a rule of the team asks about, though the table lets it run.
+test_a_question_about_what_the_table_lets_run_holds if {
+	asked := request("telegram", [_deleting])
+	by(_observing(_observed_rule), asked).outcome == "allow"
+	held := by(_observing(_observed_rule), asked) with data.bailiff.require_approval as _found_of(asked)
+	[held.outcome, _rules_of(held.approval.reasons)] == ["ask", _observed_rule]
+	stricter := {object.union(finding, {"quorum": 2}) | some finding in _found_of(_observed_request)}
+	by_two := by(_observing(_observed_rule), _observed_request) with data.bailiff.require_approval as stricter
+	[by_two.outcome, by_two.approval.quorum] == ["ask", 2]
 }
 
 test_a_request_into_which_variables_would_go_is_asked_about_as_ever if {
@@ -170,6 +212,7 @@ test_what_can_be_undone_is_kept_before_it_runs if {
 	[answer.outcome, answer.snapshot] == ["allow", true]
 	not answer.observed
 	_seen(object.union(tables, _observing(_observed_rule)), _observed_request) == ["allow", ["command.deletes_recursively"], "ask"]
+	not by(object.union(tables, _observing(_observed_rule)), _observed_request).snapshot
 }
 
 test_an_observed_request_still_tells_which_credentials_it_reads if {

@@ -6,7 +6,9 @@ package bailiff
 #   A program that nothing describes may start the program that its words name, or not. So
 #   the words are judged like any text, and are asked about at most. A name alone says
 #   little: "mount", "docker" and "passwd" are subcommands of many programs.
-require_approval contains object.union(finding, {"rule": finding.rule, "message": _supposed_message(finding)}) if {
+require_approval contains finding if some finding in _supposed_findings
+
+_supposed_findings contains object.union(finding, {"rule": finding.rule, "message": _supposed_message(finding)}) if {
 	_command.supposed
 	found := findings with input.tool as "terminal" with input.args as {} with input.command as _command.supposed
 	named := _found_by_name with input.tool as "terminal" with input.args as {} with input.command as _command.supposed

@@ -6,7 +6,7 @@ package bailiff
 #   A finding with the verdict allow_with_undo is allowed, with the order to take a snapshot
 #   before, where the sidecar says that it can take one, nothing else asks, and all that the
 #   request deletes or discards is files of the folders that a snapshot keeps. Else it is
-#   asked about.
+#   asked about, or only observed, and runs without a snapshot that nothing can take.
 _to_undo contains finding if {
 	some finding in findings
 	_verdict_on(finding) == "allow_with_undo"
@@ -17,6 +17,7 @@ default _snapshot := {}
 _snapshot := {"snapshot": true} if {
 	_outcome == "allow"
 	_to_undo != set()
+	_undoable
 }
 
 default _undoable := false

@@ -45,19 +45,26 @@ func notice(e api.Entry, person string, o offer) Message {
 	tail.terms(e, len(o.Answers) > 0)
 	tail.reasons(e)
 	tail.answers(e)
-	for _, o := range e.Opinions {
-		tail.line(summary.OpinionName, termsafe.Brief(summary.Opinion(o), longestOpinion))
-	}
 	for _, v := range e.Votes {
 		tail.line("answer", said(v))
 	}
 	body := &noticeWriter{runes: max(noticeRunes-head.length()-more.length()-tail.length(), leastRunes), lines: noticeLines}
 	body.texts(e)
-	m := Message{Text: slices.Concat(head.text, body.text, more.text, tail.text), File: body.file}
+	text := slices.Concat(head.text, body.text, more.text, tail.text)
+	m := Message{Text: append(text, opinions(e, noticeRunes-runesOf(text))...), File: body.file}
 	for _, a := range o.Answers {
 		m.Buttons = append(m.Buttons, a.button())
 	}
 	return m
+}
+
+// opinions stand last and share what room is left, so that none has less of the request shown.
+func opinions(e api.Entry, room int) (text Text) {
+	for _, o := range e.Opinions {
+		most := min(max(room/len(e.Opinions)-len(summary.OpinionName), longestMatch), longestOpinion)
+		text = append(text, Piece{Plain, "\n" + summary.OpinionName + ": " + termsafe.Brief(summary.Opinion(o), most)})
+	}
+	return text
 }
 
 // offer writes what a yes to more than this request would be for. It stands next to the text, so
@@ -156,8 +163,10 @@ func (n *noticeWriter) line(name, value string) {
 	n.add(Plain, "\n"+name+": "+termsafe.Brief(value, longestLine))
 }
 
-func (n *noticeWriter) length() (runes int) {
-	for _, p := range n.text {
+func (n *noticeWriter) length() int { return runesOf(n.text) }
+
+func runesOf(text Text) (runes int) {
+	for _, p := range text {
 		runes += utf8.RuneCountInString(p.Text)
 	}
 	return runes

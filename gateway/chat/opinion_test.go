@@ -4,8 +4,11 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
+	"github.com/bailiff-dev/bailiff/gateway/summary"
 )
 
 func TestAnOpinionIsShownAndIsNoAnswer(t *testing.T) {
@@ -38,6 +41,24 @@ func TestAnOpinionIsShownAndIsNoAnswer(t *testing.T) {
 	}
 	if told := o.click("ben", "Deny"); told != "You denied approval "+id+"." {
 		t.Errorf("ben is told %q", told)
+	}
+}
+
+func TestOpinionsAreLongerWhereThereIsRoomAndTakeNoneOfTheRequest(t *testing.T) {
+	t.Parallel()
+	said := api.Opinion{By: "webhook:guard", Text: strings.Repeat("o", 250) + strings.Repeat("p", 750)}
+	entry := api.Entry{ID: "a-1", State: bailiff.ApprovalPending, Opinions: []api.Opinion{said, said, said}}
+	entry.Request.Args.Command = "rm -r ./build"
+	if text := plain(notice(entry, "", offer{}).Text); strings.Count(text, strings.Repeat("o", 250)+"p") != 3 ||
+		strings.Contains(text, strings.Repeat("p", 100)) {
+		t.Errorf("a short request is shown as %s", text)
+	}
+	entry.Request.Args.Command = strings.Repeat("true; ", 1000) + "\n"
+	with := plain(notice(entry, "", offer{}).Text)
+	entry.Opinions = nil
+	if without := plain(notice(entry, "", offer{}).Text); !strings.HasPrefix(with, without) ||
+		utf8.RuneCountInString(with) > noticeRunes+3*(longestMatch+len(summary.OpinionName)) {
+		t.Errorf("with opinions it is %s, without %s", with, without)
 	}
 }
 

@@ -16,7 +16,7 @@ func TestRulesAreObservedOnceAndOnlyThoseThatMayBe(t *testing.T) {
 	backendtest.Must(t, err)
 	doc, err := yamledit.Parse(string(text))
 	backendtest.Must(t, err)
-	backendtest.Must(t, doc.Set(map[string]any{"command.mounts": map[string]any{"until": "2026-01-01"}}, observed...))
+	backendtest.Must(t, doc.Set(map[string]any{"command.kills_processes": map[string]any{"until": "2026-01-01"}}, observed...))
 	day := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 	for range 2 {
 		backendtest.Must(t, observe(doc, 14, day))
@@ -25,7 +25,7 @@ func TestRulesAreObservedOnceAndOnlyThoseThatMayBe(t *testing.T) {
 	said, err := doc.Value(observed...)
 	backendtest.Must(t, err)
 	rows, _ := said.(map[string]any)
-	for rule, want := range map[string]string{"command.deletes_recursively": "2026-12-05", "command.mounts": "2026-01-01",
+	for rule, want := range map[string]string{"command.deletes_recursively": "2026-12-05", "command.kills_processes": "2026-01-01",
 		"command.reads_credentials": "", "session.runs_brought": "", "command.destroys_system": ""} {
 		row, _ := rows[rule].(map[string]any)
 		if until, _ := row["until"].(string); until != want {

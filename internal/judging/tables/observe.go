@@ -17,12 +17,14 @@ const MostObservedDays = 30
 var (
 	UnobservedFamilies = []string{"advise", "agent", "approval", "approvals", "backend", "break_glass", "connection", "egress", "env",
 		"floor", "freeze", "guard", "guards", "limits", "log", "mcp", "network", "policy", "request", "session", "tool"}
-	Unobserved = []string{"code.calls_native", "code.hides_meaning", "command.changes_own_settings", "command.destroys_system",
-		"command.disables_protection", "command.erases_traces", "command.escapes_to_shell", "command.grants_access",
-		"command.hides_meaning", "command.opens_reverse_shell", "command.preloads_library", "command.reaches_metadata",
+	Unobserved = []string{"code.calls_native", "code.hides_meaning", "command.changes_accounts", "command.changes_firewall",
+		"command.changes_namespaces", "command.changes_own_settings", "command.destroys_system", "command.disables_protection",
+		"command.erases_traces", "command.escapes_to_shell", "command.grants_access", "command.hides_meaning", "command.mounts",
+		"command.opens_reverse_shell", "command.opens_to_network", "command.preloads_library", "command.reaches_metadata",
 		"command.reads_credentials", "command.reads_memory", "command.redirects_connections", "command.runs_decoded",
 		"command.runs_downloaded", "command.runs_inline_program", "command.sends_environment", "command.sends_files",
-		"command.sends_host_facts", "command.writes_credentials"}
+		"command.sends_host_facts", "command.starts_agent", "command.stops_services", "command.uses_container_engine",
+		"command.writes_credentials", "command.writes_ssh", "command.writes_startup"}
 )
 
 // observe is a row for each rule that is only observed, with the day until which it is.
