@@ -155,7 +155,19 @@ _is_harmless_word(call) if {
 	at := min([place | some place in numbers.range(3, max([3, count(call.argv) - 1])); not _leads_within(call, within, place)])
 	concat(" ", [within, call.argv[at]]) in _looking_words(call.program)
 	not _opens_more(call)
+	not _leads_far(call, within, at)
 }
+
+# The value of an option before the verb is fetched where it is an address: no folder's name has a dot.
+_leads_far(call, within, verb) if {
+	some place, word in array.slice(call.argv, 0, verb)
+	_leading_option(call.program, concat(" ", [within, split(word, "=")[0]])) == "file"
+	not regex.match(`^[^=]+=(~?/|\.{1,2}/)?(([\w-]+|\.\.)/)*[\w.-]+$`, _with_value(call, place, word))
+}
+
+_with_value(_, _, word) := word if contains(word, "=")
+
+_with_value(call, place, word) := concat("=", [word, call.argv[place + 1]]) if not contains(word, "=")
 
 _leads_within(call, within, place) if _leads_by(call, within, call.argv[place]) == "flag"
 
@@ -176,7 +188,9 @@ _leads_within(call, within, place) if {
 	_leads_by(call, within, call.argv[place - 1]) == "value"
 }
 
-_leads_by(call, within, option) := _leading_option(call.program, concat(" ", [within, option]))
+_leads_by(call, within, option) := {"file": "value", "value": "value", "flag": "flag"}[kind] if {
+	kind := _leading_option(call.program, concat(" ", [within, option]))
+}
 
 # The place behind an option before the first argument.
 _behind(call, at) := at + 2 if {

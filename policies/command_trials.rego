@@ -25,6 +25,32 @@ _excepted_by_text(call, _, class) if {
 		regex.match(pattern, word)
 	}
 	_only_tries(call, excuse)
+	_has_due_values(call, excuse)
+	not _is_turned(excuse)
+}
+
+# A variable may name another place: "BUILDX_BUILDER=far docker buildx build --load .".
+_is_turned(excuse) if {
+	some name in _command.assigns
+	name in excuse.unset
+}
+
+# What an option is given may be held to more than the other words: "--build-arg NAME" hands over a variable.
+_has_due_values(_, excuse) if not excuse.values
+
+_has_due_values(call, excuse) if {
+	every position, word in call.argv {
+		_has_due_value(call, excuse, position, word)
+	}
+}
+
+_has_due_value(_, excuse, _, word) if not excuse.values[split(word, "=")[0]]
+
+_has_due_value(call, excuse, position, word) if regex.match(excuse.values[word], call.argv[position + 1])
+
+_has_due_value(_, excuse, _, word) if {
+	at := indexof(word, "=")
+	regex.match(excuse.values[substring(word, 0, at)], substring(word, at + 1, -1))
 }
 
 _is_alone_where_due(_, excuse) if not excuse.alone
@@ -69,6 +95,14 @@ _opens_more(call) if {
 	call.program == "rclone"
 	some word in array.slice(call.argv, 1, count(call.argv))
 	not regex.match(_word_of_rclone, word)
+}
+
+# What "docker compose config" shows it may write.
+_opens_more(call) if {
+	call.program == "docker"
+	{"compose", "config"} & {word | some word in call.argv} == {"compose", "config"}
+	some word in call.argv
+	regex.match(`^(-[a-z]*o.*|--output(=.*)?)$`, word)
 }
 
 _done contains ["by name", class, call] if {

@@ -36,8 +36,10 @@ test_a_verb_may_stand_behind_options_that_are_known if {
 	}
 	every words in [
 		["kubectl", "-n", "apply", "exec", "web", "--dry-run=client"], ["docker", "buildx", "rm", "build", "."],
-		["docker", "build", "-t", "x", "github.com/a/b"], ["docker", "build", "-t", "."], ["docker", "compose", "-f", "-p", "rm", "ps"],
-		["docker", "compose", "-f", "a.yml", "rm", "ps"], ["docker", "compose", "--unheard-of", "ps", "rm"], ["docker", "compose", "-f"],
+		["docker", "build", "-t", "x", "github.com/a/b"], ["docker", "build", "-t", "."],
+		["docker", "compose", "-f", "-p", "rm", "ps"],
+		["docker", "compose", "-f", "oci://a/b", "ps"], ["docker", "compose", "-f", "a.yml", "rm", "ps"],
+		["docker", "compose", "--unheard-of", "ps", "rm"], ["docker", "compose", "-f"],
 	] {
 		"command.uses_container_engine" in _trials([_spoken(words)]).rules
 	}

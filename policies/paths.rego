@@ -22,13 +22,26 @@ _examined.brings contains _found("own_settings", path) if {
 	endswith(brought, ".rego")
 }
 
-# Programs that show a name or a date of a file do not show what is in it.
+# Programs that show a name or a date of a file do not show what is in it. What a redirection opens is read by whatever reads its
+# input, which may be no program: a loop, a group of commands.
 _only_looked_at(path) if {
+	not _opens_by_redirection
 	readers := {call | some call in _calls; path in call.reads}
 	count(readers) > 0
 	every call in readers {
 		_shows_little(call)
 	}
+}
+
+# A file that is run may have one where the text has none.
+_opens_by_redirection if {
+	_features.redirect
+	count(object.get(_command, "files", [])) > 0
+}
+
+_opens_by_redirection if {
+	_features.redirect
+	regex.match(`<([^(]|$)`, _command.text)
 }
 
 _shows_little(call) if _has_trait(call.program, "looks")

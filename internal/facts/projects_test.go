@@ -171,16 +171,3 @@ func TestValuesThatGrowAreNotSpeltOut(t *testing.T) {
 		}
 	}
 }
-
-func TestProgramsThatOnlyAskFilesHideWhatTheseDoWhileTheyAreYoung(t *testing.T) {
-	t.Parallel()
-	young := func(file string) Contents { return Contents{"/w/" + file: recent(`require("child_process").exec(x)`)} }
-	old := func(file string) Contents { return Contents{"/w/" + file: settled(`require("child_process").exec(x)`)} }
-	foundCases(t, map[string]foundCase{
-		"a young file":             {`node -e "require('./a').ping()"`, young("a.js"), "", false},
-		"an old file":              {`node -e "require('./a').ping()"`, old("a.js"), "", true},
-		"a young one by import":    {`node --input-type=module -e "import './a.mjs'"`, young("a.mjs"), "", false},
-		"a young one of a folder":  {`node -p "require('./a').b"`, young("a/index.js"), "", false},
-		"an old one that is given": {`node -e "require('./a').run('x')"`, old("a.js"), "", true},
-	})
-}

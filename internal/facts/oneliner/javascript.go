@@ -125,7 +125,6 @@ func readJavaScript(tokens []token) (Effects, bool) {
 			return Effects{}, false
 		}
 	}
-	p.OnlyAsks = p.onlyAsks()
 	return p.Effects, true
 }
 

@@ -13,12 +13,11 @@ package oneliner
 import "strings"
 
 // Effects are the files that a program names. Operands says that it reads those that its arguments name. Loads are more files
-// of it, as it names them: what they do is not among the effects. OnlyAsks says that the program hands them nothing.
+// of it, as it names them: what they do is not among the effects.
 type Effects struct {
 	Reads, Writes []string
 	Operands      bool
 	Loads         []string
-	OnlyAsks      bool
 }
 
 // maxCode bounds a program that is read; a longer one is no short one.

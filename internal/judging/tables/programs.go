@@ -18,9 +18,9 @@ func family(tables any, words map[string]bool) shape {
 	return entriesOf(fields(map[string]shape{
 		"grammar": grammar, "like": text, "source": text, "classes": list(kind), "traits": list(word(traits...)),
 		"verbs": effects, "options": effects, "families": effects, "patterns": effects,
-		"harmless": list(text), "leading_options": entriesOf(word("value", "flag")), "launches": list(text), "installs": installs,
+		"harmless": list(text), "leading_options": entriesOf(word("value", "file", "flag")), "launches": list(text), "installs": installs,
 		"excuses": list(fields(map[string]shape{"classes": list(kind), "first": list(text), "words": list(text), "needs": text,
-			"valued": list(text), "alone": truth})),
+			"valued": list(text), "values": entriesOf(text), "unset": list(text), "alone": truth})),
 	}))
 }
 

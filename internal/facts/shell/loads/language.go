@@ -162,7 +162,6 @@ func (ld *Loader) ReadInline(name, lang string, inv *call.Invocation, code word.
 	ld.NoteFeature(value.FeatureInlineProgram)
 	if read && (ld.isPure(lang, inv, code) || namesConstants(lang, inv, code)) {
 		ld.NoteFeature(value.FeatureReadProgram)
-		ld.readImports(name, lang, inv, languages.LoadNames(lang, code.Text)) // as where such a file is run by its name
 		return
 	}
 	ld.NoteRun(code.Taint)

@@ -38,6 +38,7 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 				}
 				run(file, s)
 			})
+			ld.hideFetched(word.Part(w, path.Dir(file)), &there)
 			ld.Gather(p.Gathers[len(p.Gathers)-1:], word.Part(w, path.Dir(file)), there.Scope, run)
 		case path.Ext(file) != "" && strings.Contains(file, "/") || strings.HasSuffix(file, ".py") || strings.HasSuffix(file, ".t"):
 			ld.runFile(name, p.Tests, &there, word.Part(w, file))
@@ -48,6 +49,7 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 			}
 			ld.Gather(p.Gathers, word.Part(w, file), there.Scope, run)
 			if args.Has(p.TestsFor...) { // all in the folder are tests
+				ld.hideFetched(word.Part(w, file), &there)
 				ld.Gather(everyScript, word.Part(w, file), there.Scope, run)
 			}
 			picked = picked || p.Picks
@@ -63,12 +65,19 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 	}
 }
 
-// everyScript are the files that a runner of tests which is an interpreter runs in a folder.
-var everyScript = []string{"**/*.[jt]s", "**/*.[cm][jt]s"}
+// everyScript are the files that a runner of tests which is an interpreter runs in a folder, and what may name another one.
+var everyScript = []string{"**/*.[jt]s", "**/*.[cm][jt]s", "**/package.json"}
+
+// hideFetched notes that files of a folder, which nobody has seen, are run.
+func (ld *Loader) hideFetched(folder word.Word, inv *call.Invocation) {
+	if ld.IsDownloaded(path.Join(ld.Path(folder, inv.Scope), "a")) {
+		ld.Hide()
+	}
+}
 
 // namesMany says that a word is a pattern for names that the shell finds, none of which can look like an option.
 func namesMany(w word.Word) bool {
-	return w.Known && w.Glob && word.HasWildcard(w.Text) && !strings.ContainsAny(w.Text[:1], "*?[-")
+	return w.Known && w.Glob && word.HasWildcard(w.Text) && !strings.ContainsAny(w.Text[:1], "*?[-{")
 }
 
 // namesTests says that the first operand of an interpreter is no program but a folder of tests, or a pattern for files of them.

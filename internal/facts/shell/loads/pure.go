@@ -24,7 +24,7 @@ func (ld *Loader) isPure(lang string, inv *call.Invocation, code word.Word) bool
 	if !ok || loops && strings.Contains(code.Text, "ARGV") {
 		return false
 	}
-	if len(e.Loads) > 0 && (!e.OnlyAsks || inv.Scope.Astray || ld.brings(lang, inv, e.Loads)) {
+	if len(e.Loads) > 0 {
 		return false
 	}
 	if e.Operands || loops {
@@ -35,20 +35,6 @@ func (ld *Loader) isPure(lang string, inv *call.Invocation, code word.Word) bool
 	}
 	ld.noteFiles(inv, e, operands...)
 	return true
-}
-
-// brings says that the text wrote, fetched or moved one of these modules.
-func (ld *Loader) brings(lang string, inv *call.Invocation, modules []string) bool {
-	for _, module := range modules {
-		for _, name := range languages.ModuleFiles(lang, module) {
-			p := ld.Path(word.Of(name), inv.Scope)
-			s, ok := ld.Program(p, ld.FileAt(word.Of(name), inv.Scope))
-			if ok && !s.OnDisk || ld.IsDownloaded(p) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // computes says that a source whose text is known, and is from nowhere else, only computes.
