@@ -254,6 +254,19 @@ func TestEachUserOfASessionHasAnInterpreter(t *testing.T) {
 	wantInterpreters(t, b.fakeBackend.sandboxes()[0], true, true, true)
 }
 
+func TestWhoClaimsToBeAnotherUserHasAnotherInterpreter(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, asScripts)
+	for _, peer := range []string{"uid:1001", "uid:1002", "uid:1001"} {
+		req := code("x")
+		req.Session.Platform, req.Session.UserID, req.Peer = "cli", "ana", peer
+		if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || a.Message != "" {
+			t.Errorf("by %s the answer is %+v", peer, a)
+		}
+	}
+	wantInterpreters(t, b.fakeBackend.sandboxes()[0], true, true)
+}
+
 func TestTheEndOfASessionEndsTheInterpretersOfAllItsUsers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, asScripts, func(b *bench) { b.judge.decision = allow(func(d *bailiff.Decision) { d.Backend.Scope = "user" }) })

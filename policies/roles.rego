@@ -5,7 +5,8 @@ package bailiff
 # description: |
 #   Who asks is held to the rows of the table roles that name the person, the account, a group of the person's or the chat, and else to
 #   those for others. Each is held to as the rows of agents are, so that the strictest counts, and may keep a platform away besides.
-#   Without a row for who asks all is as without the table.
+#   Without a row for who asks all is as without the table. On the command line a user and a chat are what the client says, which
+#   gives nobody a role.
 _role_rows contains data.bailiff.tables.roles[name] if some name, _ in _roles_held
 
 # The roles of who asks, each with what gives it.
@@ -20,12 +21,14 @@ _roles_named[name] contains concat(" ", ["person", person]) if {
 }
 
 _roles_named[name] contains concat(" ", ["user", account]) if {
+	input.session.platform != "cli"
 	some name, row in data.bailiff.tables.roles
 	account := concat("/", [input.session.platform, input.session.user_id])
 	account in row.users
 }
 
 _roles_named[name] contains concat(" ", ["chat", chat]) if {
+	input.session.platform != "cli"
 	some name, row in data.bailiff.tables.roles
 	chat := concat("/", [input.session.platform, input.session.chat_id])
 	chat in row.chats

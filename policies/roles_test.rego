@@ -57,6 +57,12 @@ test_a_role_says_what_gives_it if {
 	_held_by(object.remove(rows, ["rest"]), object.union(asked, {"session": {"user_id": "99"}})) == {}
 }
 
+test_nobody_has_a_role_by_what_a_terminal_says_of_itself if {
+	rows := {"staff": {"users": ["cli/ana"], "chats": ["cli/office"]}, "rest": {"others": true, "env": []}}
+	asked := object.union(request("cli", []), {"session": {"user_id": "ana", "chat_id": "office"}})
+	_held_by(rows, asked) == {"rest": {"others"}}
+}
+
 test_where_several_roles_hold_the_strictest_counts if {
 	rows := {
 		"guest": {

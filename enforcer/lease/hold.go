@@ -19,6 +19,7 @@ const exclusive = 1 << 20
 type Hold struct {
 	lease   *Lease
 	session bailiff.Session // of the request
+	peer    string          // by which that came in
 	weight  int64
 	// replaced says that the sandbox is there because the one before failed.
 	replaced bool
@@ -277,5 +278,5 @@ func (h *Hold) Share(t Spec) (*Hold, error) {
 		return nil, fmt.Errorf("%w: the policies want another sandbox for the command than for the script; run it outside of a script",
 			ErrBeside)
 	}
-	return &Hold{lease: h.lease, session: h.session, weight: 1, sharing: true, guarded: t.guarded}, nil
+	return &Hold{lease: h.lease, session: h.session, peer: h.peer, weight: 1, sharing: true, guarded: t.guarded}, nil
 }

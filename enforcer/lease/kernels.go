@@ -34,12 +34,14 @@ type kernels struct {
 type kernelKey struct {
 	session                 Key
 	platform, user, backend string
+	// peer is the credential of the request: on the command line it says who asks, whatever user the client names.
+	peer string
 	// agent is that of the session: none runs in what another agent made of its interpreter.
 	agent string
 }
 
 func (h *Hold) kernelKey() kernelKey {
-	return kernelKey{Key{h.lease.caller, h.session.ID}, h.session.Platform, h.session.UserID, h.lease.backend, h.session.Agent.ID}
+	return kernelKey{Key{h.lease.caller, h.session.ID}, h.session.Platform, h.session.UserID, h.lease.backend, h.peer, h.session.Agent.ID}
 }
 
 // kernelSlot is where the scripts of one key run, one after another.

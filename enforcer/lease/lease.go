@@ -164,7 +164,7 @@ func (p *Pool) join(ctx context.Context, t Spec) (*Hold, error) {
 		l = p.makeLocked(ctx, t)
 	}
 	l.applyLimitsLocked(t)
-	h := &Hold{lease: l, session: t.by, weight: 1, replaced: l.unannounced, guarded: t.guarded}
+	h := &Hold{lease: l, session: t.by, peer: t.peer, weight: 1, replaced: l.unannounced, guarded: t.guarded}
 	l.unannounced = false
 	l.addSessionLocked(t.by)
 	l.users++

@@ -49,7 +49,7 @@ func (l *losses) note(who kernelKey, why loss) {
 // recall notes those that the end of an earlier run of this sidecar was.
 func (l *losses) recall(record ledger.Sandbox) {
 	for _, at := range record.Interpreters {
-		l.note(kernelKey{Key{at.Caller, at.Session}, at.Platform, at.User, record.Backend, ""}, lostRestart)
+		l.note(kernelKey{Key{at.Caller, at.Session}, at.Platform, at.User, record.Backend, at.Peer, ""}, lostRestart)
 	}
 }
 

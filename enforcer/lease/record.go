@@ -54,7 +54,8 @@ func (p *Pool) record(l *Lease) (r ledger.Sandbox, due bool) {
 		Processes:  p.config.Processes.Entries(l), Variables: l.givenNamesLocked()}
 	for _, who := range l.kernels.keys() {
 		r.Interpreters = append(r.Interpreters,
-			ledger.Interpreter{Caller: who.session.Caller, Session: who.session.Session, Platform: who.platform, User: who.user})
+			ledger.Interpreter{Caller: who.session.Caller, Session: who.session.Session, Platform: who.platform, User: who.user,
+				Peer: who.peer})
 	}
 	for of, at := range p.workdirs {
 		if at.lease == l {

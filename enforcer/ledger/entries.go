@@ -51,6 +51,7 @@ type Interpreter struct {
 	Session  string `json:"session"`
 	Platform string `json:"platform"`
 	User     string `json:"user"`
+	Peer     string `json:"peer,omitempty"`
 }
 
 // Workdir is where a session's last command ended.

@@ -39,6 +39,8 @@ func account(platforms []string, kind string) shape {
 			tell(at, wrongType(value, want))
 		case id == "":
 			tell(at, fmt.Sprintf("is %q, want %s", said, want))
+		case name == "cli":
+			tell(at, "is what a client of the command line says of itself: want people, who are known there by uids")
 		case !slices.Contains(platforms, name):
 			tell(at, "the "+kind+" is of an "+spelling.Unknown("platform", name, platforms))
 		}

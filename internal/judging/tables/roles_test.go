@@ -24,6 +24,8 @@ func TestEachFaultOfTheTableOfRolesIsOneSentence(t *testing.T) {
 			"of a user of its, as in telegram/42",
 		`roles: {guest: {chats: [telegrm/1]}}`: `roles.guest.chats.0 the chat is of an unknown platform, nearest valid platform is ` +
 			`"telegram"`,
+		`roles: {guest: {users: [cli/ana]}}`: "roles.guest.users.0 is what a client of the command line says of itself: want people, " +
+			"who are known there by uids",
 		`roles: {guest: {platforms: [slak]}}`: `roles.guest.platforms.0 is an unknown platform, nearest valid platform is "slack"`,
 		`roles: {guest: {others: "yes"}}`:     `roles.guest.others is "yes", want true or false`,
 		`roles: {guest: {people: [ben], groups: [guests], users: [telegram/1], env: [], scopes: [once]}}`: "",
