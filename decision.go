@@ -92,6 +92,14 @@ func (d Decision) Reasons() []Reason {
 	return d.Denials
 }
 
+// Rules are those of its reasons.
+func (d Decision) Rules() (all []string) {
+	for _, reason := range d.Reasons() {
+		all = append(all, reason.Rule)
+	}
+	return all
+}
+
 // ForSender is the decision as the sender of the request is told it: a hidden reason
 // is there without what it says, and what is observed is not there.
 func (d Decision) ForSender() Decision {

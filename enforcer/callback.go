@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
+	"github.com/bailiff-dev/bailiff/enforcer/toolbox"
 )
 
 // RegisterTools replaces the tools of the agent's own that scripts of a session may
@@ -57,7 +58,7 @@ type calls struct {
 }
 
 func (e *Enforcer) callsOf(script grant) *calls {
-	c := &calls{Enforcer: e, script: script, tell: serial(script.news)}
+	c := &calls{Enforcer: e, script: script, tell: toolbox.Serial(script.news)}
 	for _, name := range script.Decision.Tools {
 		if c.refusal(name) == "" {
 			c.offered = append(c.offered, name)

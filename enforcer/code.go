@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
@@ -57,11 +56,7 @@ func (e *Enforcer) review(ctx context.Context, g grant) error {
 	if d.Outcome == bailiff.Allow || g.Decision.Outcome != bailiff.Allow {
 		return nil
 	}
-	var rules []string
-	for _, reason := range d.Reasons() {
-		rules = append(rules, reason.Rule)
-	}
-	return fmt.Errorf("%w: %s", errOvertaken, strings.Join(rules, ", "))
+	return fmt.Errorf("%w: %s", errOvertaken, strings.Join(d.Rules(), ", "))
 }
 
 var errOvertaken = errors.New("other scripts that ran in its interpreter meanwhile make it another one; send it again")
@@ -78,15 +73,4 @@ func scriptOf(g grant, out *output.Output, tools []string) kernel.Script {
 func left(workdir string, exit kernel.Exit) bool {
 	stayed := exit.Workdir == workdir || workdir == "" && exit.InWorkspace
 	return exit.Workdir != "" && (exit.Calls == 0 || !stayed)
-}
-
-// serial hands on news one at a time, since a script's output and its calls come
-// at the same time.
-func serial(news func(bailiff.Progress)) func(bailiff.Progress) {
-	var mu sync.Mutex
-	return func(p bailiff.Progress) {
-		mu.Lock()
-		defer mu.Unlock()
-		news(p)
-	}
 }

@@ -114,14 +114,11 @@ func (m *judged) span() bailiff.Span { return spanOf(m.located, m.event.Decision
 
 // spanOf is what every part says.
 func spanOf(req bailiff.Request, decisionID string, d bailiff.Decision) bailiff.Span {
-	said := bailiff.Span{
+	return bailiff.Span{
 		Tool: req.Tool, Platform: req.Session.Platform, ChatType: req.Session.ChatType, Unattended: req.Session.Unattended,
 		RequestID: req.ID, DecisionID: decisionID, Backend: d.Backend.Name, Outcome: d.Outcome.String(),
+		Rules: d.Rules(),
 	}
-	for _, reason := range d.Reasons() {
-		said.Rules = append(said.Rules, reason.Rule)
-	}
-	return said
 }
 
 // textOf is what a request would run.

@@ -48,7 +48,8 @@ func (p *Pool) Scripts(req bailiff.Request, backend string) []string {
 	if req.Tool != bailiff.ExecuteCode || req.Args.Reset {
 		return nil
 	}
-	who := kernelKey{Key{req.Caller, req.Session.ID}, req.Session.Platform, req.Session.UserID, backend, req.Session.Agent.ID}
+	who := kernelKey{Key{req.Caller, req.Session.ID}, req.Session.Platform, req.Session.UserID, backend, req.Peer,
+		req.Session.Agent.ID}
 	for _, l := range p.standing() {
 		if texts := l.kernels.ranFor(who); len(texts) > 0 {
 			return texts

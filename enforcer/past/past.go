@@ -125,9 +125,7 @@ func (did *Deed) hasFacts() bool {
 func DeedOf(req bailiff.Request, j bailiff.Judgement) (did Deed) {
 	did.Agent = req.Session.Agent.ID
 	did.Denied = j.Fault == nil && Counts(j.Decision)
-	for _, r := range j.Decision.Reasons() {
-		did.Rules = append(did.Rules, r.Rule)
-	}
+	did.Rules = j.Decision.Rules()
 	return did
 }
 

@@ -49,10 +49,7 @@ func same(was, now bailiff.Decision) bool {
 
 // rulesOf are the rules that spoke against letting a request run at once, sorted.
 func rulesOf(d bailiff.Decision) []string {
-	var rules []string
-	for _, r := range d.Reasons() {
-		rules = append(rules, r.Rule)
-	}
+	rules := d.Rules()
 	slices.Sort(rules)
 	return slices.Compact(rules)
 }
