@@ -151,5 +151,5 @@ func UnreadText(text string) Command {
 	none := []string{}
 	return Command{Text: text, Programs: none, Calls: []Call{}, Hosts: none, Reads: none, Writes: none,
 		Variables: none, Features: none, Assigns: none, Settings: none, Loses: none, Files: none, Made: none, Sources: none, Opens: none,
-		Origins: []bailiff.Origin{}}
+		Modules: none, Origins: []bailiff.Origin{}}
 }
