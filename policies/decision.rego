@@ -43,6 +43,7 @@ decision := object.union({"outcome": "allow", "denials": []}, _terms) if {
 # Of most requests nothing is found, and nothing is to be told.
 _nothing_said if {
 	_denials == []
+	deny == set()
 	findings == set()
 	require_approval == set()
 	advise == set()

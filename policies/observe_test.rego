@@ -140,6 +140,8 @@ test_a_rule_of_the_team_is_observed_alone if {
 	_rules_of(seen.approval.reasons) == {"command.deletes_recursively"}
 	asking := by(_observing({"team.rule"}), on_host(_ls("cli"))) with data.bailiff.require_approval as {denying}
 	[asking.outcome, asking.observed] == ["allow", ["team.rule"]]
+	alone := by(_observing({"team.rule"}), on_host(_ls("cli"))) with data.bailiff.deny as {denying}
+	[alone.outcome, alone.observed, alone.without_observe] == ["allow", ["team.rule"], "deny"]
 	malformed := by(_observing({"team.rule"}), on_host(_ls("cli"))) with data.bailiff.deny as {{"rule": "team.rule"}}
 	malformed.outcome == "deny"
 	terms := by(_observing({"team.rule"}), on_host(_ls("cli"))) with data.bailiff.require_approval as {object.union(denying, {"quorum": 0})}

@@ -16,7 +16,7 @@ const MostObservedDays = 30
 // the policies hold both, too: here is why check refuses a row that would observe nothing.
 var (
 	UnobservedFamilies = []string{"advise", "agent", "approval", "approvals", "backend", "break_glass", "connection", "egress", "env",
-		"floor", "freeze", "guard", "guards", "limits", "log", "mcp", "network", "policy", "request", "session", "tool"}
+		"floor", "freeze", "guard", "guards", "limits", "log", "mcp", "network", "policy", "request", "role", "session", "tool"}
 	Unobserved = []string{"code.calls_native", "code.hides_meaning", "command.changes_accounts", "command.changes_firewall",
 		"command.changes_namespaces", "command.changes_own_settings", "command.destroys_system", "command.disables_protection",
 		"command.erases_traces", "command.escapes_to_shell", "command.grants_access", "command.hides_meaning", "command.mounts",
