@@ -1,6 +1,6 @@
 package bailiff
 
-// Requester is the person who asks, as far as it is known who that is. The zero value is nobody who is known.
+// Requester is the person who asks, as far as it is known who that is. The zero value is a person who is not known.
 type Requester struct {
 	// Person is the name under people.
 	Person string

@@ -136,7 +136,7 @@ _questions_are_observed if {
 	not input.session.unattended
 }
 
-# A row of the tables agents and jobs that is stricter holds nevertheless.
+# A row of the tables agents, jobs and roles that is stricter holds nevertheless.
 _is_observed(said) if {
 	said.rule in _observed_rules
 	_held_words(said) - {"allow"} == set()

@@ -200,7 +200,9 @@ test_a_request_into_which_variables_would_go_is_asked_about_as_ever if {
 	[unnamed.outcome, unnamed.env.forward] == ["ask", ["OWN"]]
 }
 
-test_rows_for_agents_and_jobs_hold_nevertheless if {
+test_rows_for_agents_jobs_and_roles_hold_nevertheless if {
+	roles := {"roles": {"guest": {"others": true, "verdicts": {"command.deletes_recursively": "ask"}}}}
+	_seen(object.union(roles, _observing(_observed_rule)), _observed_request)[0] == "ask"
 	agents := {"agents": {"1": {"verdicts": {"command.deletes_recursively": "ask"}}}}
 	sub := object.union(_observed_request, {"session": {"agent": {"id": "a", "parent": "", "depth": 1}}})
 	_seen(object.union(agents, _observing(_observed_rule)), sub)[0] == "ask"

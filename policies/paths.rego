@@ -22,7 +22,7 @@ _examined.brings contains _found("own_settings", path) if {
 	endswith(brought, ".rego")
 }
 
-# Programs that show a name or a date of a file do not show what is in it. What a redirection opens is read by whatever reads its
+# Programs that show a name or a date of a file do not show what is in it. What a redirection opens is read by the program that reads its
 # input, which may be no program: a loop, a group of commands.
 _only_looked_at(path) if {
 	not _opens_by_redirection

@@ -6,7 +6,7 @@ package bailiff
 #   Who asks is held to the rows of the table roles that name the person, the account, a group of the person's or the chat, and else to
 #   those for others. Each is held to as the rows of agents are, so that the strictest counts, and may keep a platform away besides.
 #   Without a row for who asks all is as without the table. On the command line a user and a chat are what the client says, which
-#   gives nobody a role.
+#   gives no role.
 _role_rows contains data.bailiff.tables.roles[name] if some name, _ in _roles_held
 
 # The roles of who asks, each with what gives it.

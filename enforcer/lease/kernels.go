@@ -34,7 +34,7 @@ type kernels struct {
 type kernelKey struct {
 	session                 Key
 	platform, user, backend string
-	// peer is the credential of the request: on the command line it says who asks, whatever user the client names.
+	// peer is the credential of the request: on the command line it says who asks, and not the user that the client names.
 	peer string
 	// agent is that of the session: none runs in what another agent made of its interpreter.
 	agent string

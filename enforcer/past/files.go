@@ -69,7 +69,7 @@ func (f Filler) FilesOf(ctx context.Context, origins []bailiff.Origin) (facts []
 	return facts
 }
 
-// maxSteps is how often one request makes files of those that it made, in whatever order it tells them.
+// maxSteps is how often one request makes files of those that it made, in any order.
 const maxSteps = 8
 
 // filled are the facts of one origin.

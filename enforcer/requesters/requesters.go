@@ -24,7 +24,7 @@ type Variables interface {
 	Values(name string) []bailiff.Secret
 }
 
-// People are those whose requests come. The zero value knows nobody.
+// People are those whose requests come. The zero value knows none.
 type People struct {
 	Roster Roster
 	Own    Variables

@@ -22,7 +22,7 @@ func (n *Notifier) Clicked(ctx context.Context, t Click) Text {
 	return Text{{Text: told}}
 }
 
-// opine shows the opinion of a program with the approval of a message. It counts as no answer, whoever it is of.
+// opine shows the opinion of a program with the approval of a message. It counts as no answer.
 func (n *Notifier) opine(ctx context.Context, t Click) (told, result string) {
 	n.mu.Lock()
 	id := n.shown[t.On]

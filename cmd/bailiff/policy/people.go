@@ -36,7 +36,7 @@ func newPeopleShow(configPath *string) *cobra.Command {
 		Long: `Judges a command that does nothing, as if NAME had sent it by each of their accounts, and
 prints what the policies of the configuration let it have: the roles and what gives them, the
 backends, the network, the variables, and the words of the roles on findings. NAME is a person
-under people of bailiff.yaml, or an account of nobody there, as telegram/99. Nothing is run, and
+under people of bailiff.yaml, or an account that none of them has, as telegram/99. Nothing is run, and
 every configured backend counts as ready. Groups of an OpenID provider are those that it said at
 the person's last login, where this user may read the state folder.
 

@@ -83,8 +83,8 @@ type People struct {
 	Groups []string
 }
 
-// CheckRoles lists what is wrong in the table of roles by who there is: names of nobody, and people of whom two rows speak, one by the
-// person and one by an account.
+// CheckRoles lists what is wrong in the table of roles by the people that there are: names of none of them, and people of whom two
+// rows speak, one by the person and one by an account.
 func CheckRoles(all any, known People) (faults []Fault) {
 	rows := object(all, "roles")
 	tell := func(wrong string, at ...string) {

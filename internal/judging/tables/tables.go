@@ -100,7 +100,7 @@ func known(all any, words map[string]bool) map[string]shape {
 	return of
 }
 
-// ofRequesters are the tables of what some agents, jobs and people may not, and of the rules that hold nobody for now.
+// ofRequesters are the tables of what some agents, jobs and people may not, and of the rules that are only observed.
 func ofRequesters(all any, words map[string]bool, technologies technologies) map[string]shape {
 	return map[string]shape{
 		"observe": observe(all, words, time.Now()),

@@ -31,7 +31,7 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 		file, _, _ := strings.Cut(w.Text, "::")
 		switch {
 		case !w.Known || strings.HasPrefix(file, "-") || !ld.Spend(1):
-		case namesMany(w): // each of which is one of these tests, whichever there are
+		case namesMany(w): // each of which is one of these tests
 			ld.EachMatch(word.Part(w, file), there.Scope, func(file string, s word.Stream) {
 				if p.Tests == "python" {
 					ld.shadowModules(name, &there, path.Dir(file))
@@ -68,7 +68,7 @@ func (ld *Loader) ReadTests(name string, p *programs.Program, inv *call.Invocati
 // everyScript are the files that a runner of tests which is an interpreter runs in a folder, and what may name another one.
 var everyScript = []string{"**/*.[jt]s", "**/*.[cm][jt]s", "**/package.json"}
 
-// hideFetched notes that files of a folder, which nobody has seen, are run.
+// hideFetched notes that files of a folder, whose text is not known, are run.
 func (ld *Loader) hideFetched(folder word.Word, inv *call.Invocation) {
 	if ld.IsDownloaded(path.Join(ld.Path(folder, inv.Scope), "a")) {
 		ld.Hide()
