@@ -434,14 +434,6 @@ func (r Reading) Changes(req bailiff.Request, home string) (paths []string, all 
 	return paths, true
 }
 
-// files are those that the text runs.
-func (r Reading) files() []string {
-	if command := cmp.Or(r.Command, commandOf(r.Code)); command != nil {
-		return command.Files
-	}
-	return nil
-}
-
 // Loads are the files that the text runs, and those of modules that it loads.
 func (r Reading) Loads() []string {
 	command := cmp.Or(r.Command, commandOf(r.Code))

@@ -16,6 +16,8 @@ import (
 type Personal struct {
 	mu sync.Mutex
 	of map[string]*Sources
+	// gone are those of people who have none any more.
+	gone []*Sources
 	// generation counts what was taken over, and holds the generations of the sources before.
 	generation uint64
 }
@@ -41,6 +43,11 @@ func (p *Personal) Replace(next *Personal) {
 	for person, s := range next.of {
 		if before := p.of[person]; before != nil {
 			s.remember(before)
+		}
+	}
+	for person, s := range p.of {
+		if next.of[person] == nil {
+			p.gone = append(p.gone, s)
 		}
 	}
 	p.of, p.generation = next.of, generation+1
@@ -125,10 +132,16 @@ func (p *Personal) Generation() (sum uint64) {
 	return sum
 }
 
-// Secrets yields those of all people, as [Sources.Secrets] does.
+// Secrets yields those of all people, as [Sources.Secrets] does, those of people who have none any more among them.
 func (p *Personal) Secrets() iter.Seq2[string, bailiff.Secret] {
 	return func(yield func(string, bailiff.Secret) bool) {
-		for _, s := range p.each() {
+		all := p.each()
+		if p != nil {
+			p.mu.Lock()
+			all = append(all, p.gone...)
+			p.mu.Unlock()
+		}
+		for _, s := range all {
 			for name, value := range s.Secrets() {
 				if !yield(name, value) {
 					return

@@ -82,7 +82,7 @@ func TestOtherFilesTakeThePlaceAndWhatWasHandedOutStaysASecret(t *testing.T) {
 	for name, value := range p.Secrets() {
 		secrets[name] = value.Reveal()
 	}
-	if len(secrets) != 1 || secrets["PLACE"] != "elsewhere" {
+	if len(secrets) != 2 || secrets["PLACE"] != "elsewhere" || secrets["TOKEN"] != "of-ben" {
 		t.Errorf("the secrets are %v", secrets)
 	}
 }
