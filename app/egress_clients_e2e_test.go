@@ -358,6 +358,7 @@ func TestAStandInMayBeNearABackgroundProcessWhereItsRowSaysSo(t *testing.T) {
 // bareImage is an image like that of the tests, without certificates.
 func bareImage(t *testing.T) string {
 	t.Helper()
+	backendtest.Starts(t)
 	name := "bailiff-bare-" + filepath.Base(openDir(t))
 	docker := func(args ...string) {
 		if said, err := exec.Command("docker", args...).CombinedOutput(); err != nil {
