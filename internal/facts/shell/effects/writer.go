@@ -110,7 +110,11 @@ func (wr *Writer) noteInputs(inv *call.Invocation, name string, fills programs.F
 
 // fillsOf says how a call fills the files that it writes, and the words that name them.
 func (wr *Writer) fillsOf(name string, args *call.Arguments) (programs.Fills, *call.Arguments) {
-	fills := wr.About(name).Own.Fills
+	own := wr.About(name).Own
+	fills := own.Fills
+	if fills == programs.Unpacked && args.Has(own.ReadsOnly...) { // to its output
+		return "", args
+	}
 	if args.Verb == nil {
 		return fills, args
 	}

@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"io"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -187,8 +188,14 @@ func (pr *Printer) inputTaint(inv *call.Invocation, args *call.Arguments) value.
 func (pr *Printer) downloadText() word.Stream {
 	s := word.Unknown(value.Taint{Fetched: true})
 	if len(pr.Calls) > 0 && pr.Entry.Own.Saves {
-		for _, p := range pr.Calls[len(pr.Calls)-1].Writes {
+		last := pr.Calls[len(pr.Calls)-1]
+		for _, p := range last.Writes {
 			pr.Write(p, s, false)
+			for _, from := range last.Operands { // the path may be that of a folder
+				if _, file, isElsewhere := strings.Cut(from, ":"); isElsewhere && path.Base(file) != "." && path.Base(file) != "/" {
+					pr.Write(path.Join(p, path.Base(file)), s, false)
+				}
+			}
 		}
 	}
 	return s
