@@ -191,14 +191,20 @@ func (pr *Printer) downloadText() word.Stream {
 		last := pr.Calls[len(pr.Calls)-1]
 		for _, p := range last.Writes {
 			pr.Write(p, s, false)
-			for _, from := range last.Operands { // the path may be that of a folder
-				if _, file, isElsewhere := strings.Cut(from, ":"); isElsewhere && path.Base(file) != "." && path.Base(file) != "/" {
-					pr.Write(path.Join(p, path.Base(file)), s, false)
-				}
+			for _, from := range last.Operands {
+				pr.writeInto(p, from, s)
 			}
 		}
 	}
 	return s
+}
+
+// writeInto remembers what comes of another host's file, if a path turns out to be that of a folder.
+func (pr *Printer) writeInto(folder, from string, s word.Stream) {
+	_, file, _ := strings.Cut(from, ":")
+	if _, isElsewhere := value.RemotePath(from); isElsewhere && pr.Entry.Own.Operands == programs.Remote && path.Base(file) != "." {
+		pr.Write(path.Join(folder, path.Base(file)), s, false)
+	}
 }
 
 // decoderText undoes what a decoder undoes, where its input is known.
