@@ -19,7 +19,7 @@ func TestRecordedSessionsAreJudgedAsTheyWant(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
-	for file, missed := range map[string]int{"sessions.jsonl": 0, "unseen-sessions.jsonl": 10} {
+	for file, missed := range map[string]int{"sessions.jsonl": 0, "unseen-sessions.jsonl": 11} {
 		text, err := os.ReadFile("../corpus/" + file)
 		if err != nil {
 			t.Fatal(err)

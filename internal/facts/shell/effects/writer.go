@@ -110,11 +110,7 @@ func (wr *Writer) noteInputs(inv *call.Invocation, name string, fills programs.F
 
 // fillsOf says how a call fills the files that it writes, and the words that name them.
 func (wr *Writer) fillsOf(name string, args *call.Arguments) (programs.Fills, *call.Arguments) {
-	own := wr.About(name).Own
-	fills := own.Fills
-	if fills == programs.Unpacked && args.Has(own.ReadsOnly...) { // to its output
-		return "", args
-	}
+	fills := wr.About(name).Own.Fills
 	if args.Verb == nil {
 		return fills, args
 	}
