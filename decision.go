@@ -310,7 +310,7 @@ type Judgement struct {
 	Discards bool
 	// Reaches says that the text names hosts which its programs reach.
 	Reaches bool
-	// Loads are Files, and those that would be modules which the text loads by their names.
+	// Loads are Files, those that would be modules which the text loads by their names, and patterns of those that its programs find.
 	Loads []string
 	// Hosts are those that the text names, Origins of the files that it fills from elsewhere.
 	Hosts   []string

@@ -45,11 +45,18 @@ _found_in_session contains _found("new_hosts", "") if {
 # title: Credentials that the session read, and a way out
 # description: |
 #   What a request reads of credentials is kept in the history, also where the request is not asked about. From then on people are asked
-#   about each text that names a host, but for this machine.
+#   about each text that names a host, but for this machine, and about each push.
 _found_in_session contains _found("way_out", host) if {
 	count(input.session_history.credentials_read) > 0
 	some host in _hosts
 	not regex.match(`^(127\.[0-9.]+|localhost|.*\.localhost|::1)$`, host)
+}
+
+# A push names no host where the repository knows its remote.
+_found_in_session contains _found("way_out", "git push") if {
+	count(input.session_history.credentials_read) > 0
+	some call in _calls_of.versions
+	call.operands[0] == "push"
 }
 
 default _reading := {}

@@ -56,6 +56,17 @@ test_a_way_out_is_found_after_credentials_were_read if {
 	_brought(_after({"credentials_read": ["~/.aws/credentials"]})) == set()
 }
 
+_pushing_with(verb, read) := object.union(
+	_text_with([call("git", [], [verb, "origin"])], {}),
+	{"session_history": {"credentials_read": read}},
+)
+
+test_a_push_is_a_way_out_that_names_no_host if {
+	_brought(_pushing_with("push", ["~/.aws/credentials"])) == {"session.reaches_host_with_credentials: git push"}
+	_brought(_pushing_with("push", [])) == set()
+	_brought(_pushing_with("log", ["~/.aws/credentials"])) == set()
+}
+
 test_what_is_read_of_credentials_is_told_for_the_history if {
 	read := data.bailiff._reading with input as request("cli", [reading("cat", "~/.aws/credentials")])
 	read == {"credentials_read": ["~/.aws/credentials"]}

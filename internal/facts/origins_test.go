@@ -29,6 +29,7 @@ func TestFilesThatATextFillsHaveAnOrigin(t *testing.T) {
 		"dd if=i.sh of=j.sh":                        "derived /w/j.sh of /w/i.sh",
 		"tar xf a.tgz -C out":                       "derived /w/out/ of /w/a.tgz",
 		"tar xf a-1.tar.gz":                         "derived /w/ with /w/a-1/ of /w/a-1.tar.gz",
+		"scp me@x.test:/srv/i.sh bin":               "downloaded /w/bin, downloaded /w/bin/i.sh",
 		"cd out && unzip ../a.zip":                  "derived /w/out/ with /w/out/a/ of /w/a.zip",
 		"(sleep 9; curl https://x.test/i > i.sh) &": "downloaded /w/i.sh later",
 		"echo hello > notes.txt":                    "",

@@ -15,7 +15,7 @@ import (
 type notes struct {
 	complete bool
 
-	imports, calls, variables, hosts, reads, writes, touches, settings, loses, features, assigns, folders, members []string
+	imports, calls, variables, hosts, reads, writes, touches, settings, loses, features, assigns, folders, members, loads []string
 
 	pieces []piece
 	// supposals are the shell texts that calls may start which nothing describes.

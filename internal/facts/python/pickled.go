@@ -18,6 +18,9 @@ func (w *walk) loadsObjects(d library.Behaviour, c *object.Call) object.Objects 
 	when, certain := object.Truth(c.Keywords[d.When])
 	if !(given && unless && sure) && (d.When == "" || when || !certain) {
 		w.runsTainted(from.Tainted())
+		if d.Unless == "" || given {
+			w.note(&w.notes.loads, w.notable(from, true)...)
+		}
 		for _, v := range from {
 			// Newer versions of a loader that can be told to be safe are so by themselves.
 			if own, others := w.provenance(v, strings.HasSuffix(c.Name, "loads")); others || !own && (d.Unless == "" || given) {

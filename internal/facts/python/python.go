@@ -68,7 +68,7 @@ func (w *walk) facts(literals []string) value.Code {
 		Variables: value.Sorted(n.variables), Hosts: value.Sorted(n.hosts), Reads: value.Sorted(n.reads), Writes: value.Sorted(n.writes),
 		Touches:  value.Sorted(n.touches),
 		Settings: value.Sorted(n.settings), Loses: value.Sorted(n.loses), Features: value.Sorted(n.features), Command: command,
-		Folders: n.folders, Members: value.Sorted(n.members),
+		Folders: n.folders, Members: value.Sorted(n.members), Loads: value.Sorted(n.loads),
 		Origins: slices.Concat(value.OriginsOf(n.fetched, n.decoded), n.unpacked.Origins(value.Sorted(n.reads), value.Sorted(n.writes))),
 	}
 }

@@ -54,7 +54,8 @@ type Command struct {
 	Sources []string `json:"-"`
 	// Origins are of the files that the text fills from the network, by a decoder or by a compiler, by their paths, spelt as in Files.
 	Origins []bailiff.Origin `json:"-"`
-	// Modules are those of Opens that would be modules which the text loads by their names.
+	// Modules are those of Opens that would be modules which the text loads by their names, and the patterns of the files that
+	// its programs find and run by themselves.
 	Modules []string `json:"-"`
 	// Opens are the paths, spelt as in Files, of other files by which the text may come to
 	// mean something else: those that programs look for by a name in folders that the text
@@ -142,6 +143,8 @@ type Code struct {
 	// Folders are those in which the program looks for modules beside the usual ones, Members the names that it
 	// imports from modules, which may be modules in them.
 	Folders, Members []string `json:"-"`
+	// Loads are the files that hold objects which run what they name when they are loaded.
+	Loads []string `json:"-"`
 	// Origins are as in a Command.
 	Origins []bailiff.Origin `json:"-"`
 }

@@ -434,16 +434,19 @@ func (r Reading) Changes(req bailiff.Request, home string) (paths []string, all 
 	return paths, true
 }
 
-// Loads are the files that the text runs, and those of modules that it loads.
-func (r Reading) Loads() []string {
+// Loads are the files that the text runs, and those of modules and objects that it loads.
+func (r Reading) Loads() (all []string) {
+	if r.Code != nil {
+		all = r.Code.Loads
+	}
 	command := cmp.Or(r.Command, commandOf(r.Code))
 	switch {
 	case command == nil:
-		return nil
+		return all
 	case command.Supposed != nil:
-		return slices.Concat(command.Files, command.Modules, command.Supposed.Modules)
+		return slices.Concat(all, command.Files, command.Modules, command.Supposed.Modules)
 	}
-	return slices.Concat(command.Files, command.Modules)
+	return slices.Concat(all, command.Files, command.Modules)
 }
 
 // Origins are of the files that the text fills from elsewhere.

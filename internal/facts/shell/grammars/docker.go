@@ -89,12 +89,12 @@ func (rd *Reader) buildFile(inv *call.Invocation, args *call.Arguments) {
 	options["-f"], options["-t"] = programs.FileRead, programs.Plain
 	build := call.ParseArguments(words[at+1:], &programs.Program{Options: options})
 	if file, ok := build.Value("-f", "--file"); ok {
-		rd.Seek(file, inv.Scope)
+		rd.Find(file, inv.Scope)
 		return
 	}
 	for _, folder := range build.Operands {
 		for _, name := range []string{"Dockerfile", "Containerfile"} {
-			rd.Seek(word.InFolder(folder, name), inv.Scope)
+			rd.Find(word.InFolder(folder, name), inv.Scope)
 		}
 	}
 }

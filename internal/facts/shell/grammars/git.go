@@ -53,6 +53,7 @@ func (rd *Reader) git(_ string, inv *call.Invocation, args *call.Arguments) (cal
 	if meant, ok := aliasOf(args); ok {
 		return rd.Inner("git", inv, append([]word.Word{inv.Argv[0]}, meant...)), true
 	}
+	rd.hooksOf(inv, word.First(ops).Text)
 	switch word.First(ops).Text {
 	case "clone":
 		rd.clone(inv, ops)
@@ -70,6 +71,25 @@ func (rd *Reader) git(_ string, inv *call.Invocation, args *call.Arguments) (cal
 		}
 	}
 	return call.Result{Out: word.Unknown(value.Taint{})}, true
+}
+
+// started are the hooks of the repository that a verb starts, by githooks(5).
+var started = map[string][]string{
+	"am":       {"applypatch-msg", "pre-applypatch", "post-applypatch"},
+	"checkout": {"post-checkout"},
+	"commit":   {"pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"},
+	"merge":    {"pre-merge-commit", "commit-msg", "post-merge"},
+	"pull":     {"post-merge", "post-checkout", "pre-rebase"},
+	"push":     {"pre-push"},
+	"rebase":   {"pre-rebase", "post-checkout", "post-rewrite"},
+	"switch":   {"post-checkout"},
+}
+
+// hooksOf notes the hooks that a verb starts. What they do is read with the settings of the repository.
+func (rd *Reader) hooksOf(inv *call.Invocation, verb string) {
+	for _, hook := range started[verb] {
+		rd.Modules = append(rd.Modules, rd.FileAt(word.Of(".git/hooks/"+hook), inv.Scope))
+	}
 }
 
 // receiving are the hooks that run in a repository to which is pushed, by githooks(5).

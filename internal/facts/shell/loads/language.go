@@ -206,7 +206,7 @@ func (ld *Loader) notePython(c value.Code) {
 	}{
 		{&ld.Code.Imports, c.Imports}, {&ld.Code.Calls, c.Calls}, {&ld.Code.Strings, c.Strings}, {&ld.Code.Variables, c.Variables},
 		{&ld.Code.Hosts, c.Hosts}, {&ld.Code.Reads, c.Reads}, {&ld.Code.Writes, c.Writes}, {&ld.Code.Touches, c.Touches},
-		{&ld.Code.Settings, c.Settings}, {&ld.Code.Loses, c.Loses}, {&ld.Code.Features, c.Features},
+		{&ld.Code.Settings, c.Settings}, {&ld.Code.Loses, c.Loses}, {&ld.Code.Features, c.Features}, {&ld.Code.Loads, c.Loads},
 	} {
 		*list.to = value.Sorted(slices.Concat(*list.to, list.more))
 	}

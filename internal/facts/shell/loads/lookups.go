@@ -39,6 +39,7 @@ func (ld *Loader) lookUpProgram(inv *call.Invocation, name string) {
 		if text := folder.Text; text != "$PATH" && !overlay.IsSystemFolder(text) {
 			ld.SeekIn(folder, inv.Scope, name)
 			ld.startFromPath(inv, folder, name)
+			ld.Modules = append(ld.Modules, ld.FileAt(word.InFolder(folder, "*"), inv.Scope)) // what it starts in turn is found there, too
 		}
 	}
 }

@@ -18,6 +18,7 @@ func (ld *Loader) PathProgram(inv *call.Invocation) {
 		return
 	}
 	if overlay.IsSystemFolder(path.Dir(w.Text)) && path.Clean(w.Text) == w.Text {
+		ld.Modules = append(ld.Modules, w.Text) // an earlier request may have installed it
 		return
 	}
 	p := ld.RunFile(w, inv.Scope)

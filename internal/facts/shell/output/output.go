@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"io"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -187,11 +188,23 @@ func (pr *Printer) inputTaint(inv *call.Invocation, args *call.Arguments) value.
 func (pr *Printer) downloadText() word.Stream {
 	s := word.Unknown(value.Taint{Fetched: true})
 	if len(pr.Calls) > 0 && pr.Entry.Own.Saves {
-		for _, p := range pr.Calls[len(pr.Calls)-1].Writes {
+		last := pr.Calls[len(pr.Calls)-1]
+		for _, p := range last.Writes {
 			pr.Write(p, s, false)
+			for _, from := range last.Operands {
+				pr.writeInto(p, from, s)
+			}
 		}
 	}
 	return s
+}
+
+// writeInto remembers what comes of another host's file, if a path turns out to be that of a folder.
+func (pr *Printer) writeInto(folder, from string, s word.Stream) {
+	_, file, _ := strings.Cut(from, ":")
+	if _, isElsewhere := value.RemotePath(from); isElsewhere && pr.Entry.Own.Operands == programs.Remote && path.Base(file) != "." {
+		pr.Write(path.Join(folder, path.Base(file)), s, false)
+	}
 }
 
 // decoderText undoes what a decoder undoes, where its input is known.

@@ -78,7 +78,7 @@ func (fs *FS) GatherBy(pattern word.Word, sc *state.Scope, run func(file string,
 	if at == "" || !fs.Spend(1) {
 		return
 	}
-	fs.LookUps = append(fs.LookUps, at)
+	fs.LookUps, fs.Modules = append(fs.LookUps, at), append(fs.Modules, at)
 	for _, file := range slices.Sorted(maps.Keys(fs.contents)) {
 		if s := fs.contents[file]; (matches(at, file) || matches(written, file)) && fs.Spend(1) {
 			run(file, s)

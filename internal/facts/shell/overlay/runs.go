@@ -40,6 +40,12 @@ func (fs *FS) Seek(file word.Word, sc *state.Scope) {
 	}
 }
 
+// Find notes a file whose text a program runs in its own way, as that of a container's build.
+func (fs *FS) Find(file word.Word, sc *state.Scope) {
+	fs.Seek(file, sc)
+	fs.Modules = append(fs.Modules, fs.FileAt(file, sc))
+}
+
 // RunFile notes that the file a word names is run, and returns its path.
 func (fs *FS) RunFile(w word.Word, sc *state.Scope) string {
 	p := fs.Path(w, sc)
