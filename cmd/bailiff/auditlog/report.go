@@ -38,7 +38,7 @@ Exit status: 0, or 1 if the log cannot be read.`,
   bailiff report --since 2026-01-31 --output markdown --policies my-policies >report.md`,
 		RunE: func(cmd *cobra.Command, logs []string) error { return r.run(cmd, *configPath, logs) },
 	}
-	cmd.Flags().StringVar(&r.since, "since", "7d", "from this time on, such as 7d or 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+	cli.SinceFlag(cmd, &r.since, "7d")
 	cmd.Flags().StringArrayVar(&r.policies, "policies", nil, "say what these would have decided otherwise, by `PATH`; may be repeated")
 	cmd.Flags().StringVar(&r.format, "output", "table", "table, json or markdown")
 	return cmd
