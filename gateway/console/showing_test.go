@@ -220,7 +220,7 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	b.showsReport()
 	b.awaitText("#report", hostile[0])
 	b.showsSession()
-	b.awaitText("#session-body", hostile[0]+" "+hostile[0]) // after the name of the first fact, the first file
+	b.awaitText("#session-body .timeline", hostile[0])
 	b.press(kb.Escape)
 	if v := b.violations(); len(v) > 0 {
 		t.Errorf("the page's policy stopped %q", v)
