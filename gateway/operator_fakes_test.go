@@ -142,6 +142,10 @@ func (reporter) Report(_ context.Context, days int) (api.Report, error) {
 		{Title: "Rules", Head: []string{"rule"}, Rows: [][]string{{"command.kills"}}}}}, nil
 }
 
+type brokenReporter struct{}
+
+func (brokenReporter) Report(context.Context, int) (api.Report, error) { panic("a bug") }
+
 type brokenPasts struct{}
 
 func (brokenPasts) List(int) ([]api.Session, error)        { panic("a bug") }
@@ -269,7 +273,8 @@ func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
 	Freezer: brokenOffice{}, Projects: brokenOffice{}, Undo: brokenUndoer{}, MCP: brokenTruster{},
-	Decisions: brokenLog{}, History: brokenLaws{}, Sessions: brokenPasts{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
+	Decisions: brokenLog{}, History: brokenLaws{}, Sessions: brokenPasts{}, Reports: brokenReporter{},
+	Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
 	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {

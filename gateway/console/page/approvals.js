@@ -267,7 +267,7 @@ export const event = (e, look, changed, show) => el('li', { class: 'event' },
   changed)
 
 // sessionButton shows what the session of an event, or of another place, did.
-export const sessionButton = (id, show, place = 'here') => el('button', { class: 'button quiet small', 'data-act': `session-${place}`, 'aria-label': `What session ${id.slice(0, 100)} did`, on: { click: () => show(id) } }, 'Its session')
+export const sessionButton = (id, show, place = 'here') => el('button', { class: 'button quiet small', 'data-act': `session-${place}`, 'aria-label': `Its session, ${id.slice(0, 100)}`, on: { click: () => show(id) } }, 'Its session')
 
 const badge = ([word, tone]) => el('span', { class: `badge ${tone}` }, word)
 
