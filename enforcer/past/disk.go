@@ -63,10 +63,16 @@ func (s *Store) prepare() error {
 	return nil
 }
 
-// file is where a history is kept.
+// file is where a history is kept: the sessions of one id have names that begin alike.
 func (s *Store) file(of name) string {
-	sum := sha256.Sum256([]byte(strings.Join([]string{of.caller, of.session, of.platform, of.user, of.day}, "\x00")))
-	return filepath.Join(s.config.Dir, hex.EncodeToString(sum[:16])+suffix)
+	return filepath.Join(s.config.Dir, beginningOf(of.session)+digest(of.caller, of.session, of.platform, of.user, of.day)+suffix)
+}
+
+func beginningOf(session string) string { return digest(session) + "-" }
+
+func digest(parts ...string) string {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
+	return hex.EncodeToString(sum[:16])
 }
 
 // load reads what is kept of a session or a user. What cannot be read leaves it incomplete.
@@ -199,7 +205,7 @@ func (s *Store) noteBegun() {
 
 // sweep removes what was not used for long, and the facts of the sessions that were used longest ago where there are too many.
 func (s *Store) sweep() {
-	all, err := s.aged()
+	all, err := s.aged("")
 	if err != nil {
 		s.config.Log.Error("the histories of sessions cannot be swept", "error", err)
 		return

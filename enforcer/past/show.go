@@ -10,30 +10,28 @@ import (
 	"strings"
 	"time"
 
-	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/api"
 )
-
-// Known is a session of which something is kept.
-type Known struct {
-	Caller, Session string
-	Used            time.Time
-}
 
 // maxOwner is how long the line is at most from which an owner is read whole; of a longer one the beginning is.
 const maxOwner = 64 << 10
 
 // List are the sessions that were used last, the latest first.
-func (s *Store) List(most int) (all []Known, err error) {
+func (s *Store) List(most int) ([]api.Session, error) { return s.list("", most) }
+
+// list are those of the files whose names begin so.
+func (s *Store) list(beginning string, most int) (all []api.Session, err error) {
+	all = []api.Session{}
 	if s.config.Dir == "" {
-		return nil, nil
+		return all, nil
 	}
-	files, err := s.aged()
+	files, err := s.aged(beginning)
 	for _, f := range files {
 		if len(all) == most {
 			break
 		}
 		if of := readOwner(f.path); of.Session != "" {
-			all = append(all, Known{of.Caller, of.Session, f.used})
+			all = append(all, api.Session{ID: of.Session, Caller: of.Caller, LastUsed: f.used})
 		}
 	}
 	return all, err
@@ -60,30 +58,26 @@ func readOwner(path string) (of owner) {
 }
 
 // Show is what a session did, of each caller that has one of that id.
-func (s *Store) Show(session string) (all []Shown, err error) {
-	known, err := s.List(maxKnown)
+func (s *Store) Show(session string) (all []api.SessionPast, err error) {
+	known, err := s.list(beginningOf(session), maxKnown)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, k := range known {
-		if k.Session != session {
-			continue
+		if k.ID == session {
+			all = append(all, api.SessionPast{Session: k, History: s.stateLocked(name{caller: k.Caller, session: k.ID}).history(time.Now())})
 		}
-		all = append(all, Shown{k, s.stateLocked(name{caller: k.Caller, session: k.Session}).history(time.Now())})
 	}
 	return all, err
 }
 
-// Shown is a session with its facts.
-type Shown struct {
-	Known
-	History *bailiff.SessionHistory
-}
-
-// aged are the files of the folder with the time of their last use, the latest first.
-func (s *Store) aged() (all []agedFile, err error) {
+// aged are the files of the folder whose names begin so, with the time of their last use, the latest first.
+func (s *Store) aged(beginning string) (all []agedFile, err error) {
 	files, err := os.ReadDir(s.config.Dir)
 	for _, f := range files {
-		if info, err := f.Info(); err == nil && strings.HasSuffix(f.Name(), suffix) {
+		if !strings.HasPrefix(f.Name(), beginning) || !strings.HasSuffix(f.Name(), suffix) {
+			continue
+		}
+		if info, err := f.Info(); err == nil {
 			all = append(all, agedFile{filepath.Join(s.config.Dir, f.Name()), info.ModTime()})
 		}
 	}

@@ -61,7 +61,7 @@ Exit status: 0, or 1 if the log cannot be read.`,
 	cmd.Flags().IntVarP(&t.selection.Last, "lines", "n", 20, "how many of the last events")
 	cmd.Flags().BoolVarP(&t.selection.Follow, "follow", "f", false, "go on with those that come")
 	cmd.Flags().StringVar(&t.filter, "filter", "", "a condition in CEL on the events")
-	cmd.Flags().StringVar(&t.since, "since", "", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+	cli.SinceFlag(cmd, &t.since, "")
 	cli.OutputFlag(cmd, &t.format)
 	return cmd
 }

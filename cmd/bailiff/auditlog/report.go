@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/judging/replay"
@@ -38,7 +39,7 @@ Exit status: 0, or 1 if the log cannot be read.`,
   bailiff report --since 2026-01-31 --output markdown --policies my-policies >report.md`,
 		RunE: func(cmd *cobra.Command, logs []string) error { return r.run(cmd, *configPath, logs) },
 	}
-	cmd.Flags().StringVar(&r.since, "since", "7d", "from this time on, such as 7d or 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+	cli.SinceFlag(cmd, &r.since, "7d")
 	cmd.Flags().StringArrayVar(&r.policies, "policies", nil, "say what these would have decided otherwise, by `PATH`; may be repeated")
 	cmd.Flags().StringVar(&r.format, "output", "table", "table, json or markdown")
 	return cmd
@@ -95,12 +96,12 @@ func (r reporting) run(cmd *cobra.Command, configPath string, logs []string) err
 }
 
 // tables are those of the report, and what other policies would have decided.
-func (t told) tables() []report.Table {
+func (t told) tables() []api.ReportTable {
 	tables := t.Tables()
 	if t.Otherwise == nil {
 		return tables
 	}
-	changes := report.Table{Head: []string{"direction", "change", "decisions", "for example"}, Title: fmt.Sprintf(
+	changes := api.ReportTable{Head: []string{"direction", "change", "decisions", "for example"}, Title: fmt.Sprintf(
 		"What other policies would have decided otherwise: %d of %d", t.Otherwise.Changed, t.Otherwise.Judged)}
 	for _, c := range t.Otherwise.Changes {
 		var examples []string

@@ -172,6 +172,12 @@ func Listing[T any](cmd *cobra.Command, configPath *string, ask func(*client.Cli
 // Names returns the keys of a map, sorted.
 func Names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
+// SinceFlag has a command read --since, which [Moment] understands.
+func SinceFlag(cmd *cobra.Command, into *string, otherwise string) {
+	cmd.Flags().StringVar(into, "since", otherwise,
+		"only events from this time on, such as 90m or 7d (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+}
+
 // Moment reads a time: how long ago, a day (UTC), or a day and a time.
 func Moment(text string, now time.Time) (time.Time, error) {
 	if number, isDays := strings.CutSuffix(text, "d"); isDays {

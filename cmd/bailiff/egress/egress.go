@@ -81,7 +81,7 @@ func listHosts(cmd *cobra.Command, configPath *string) {
 		rows := reached.rows(wanted.refused)
 		return cli.Show(cmd, format, rows, func(w io.Writer) { printHosts(w, rows) })
 	}
-	cmd.Flags().StringVar(&since, "since", "24h", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+	cli.SinceFlag(cmd, &since, "24h")
 	cmd.Flags().StringVar(&wanted.session, "session", "", "only those of this session")
 	cmd.Flags().StringVar(&wanted.host, "host", "", "only this host, as it was judged")
 	cmd.Flags().BoolVar(&wanted.refused, "refused", false, "only hosts and ports of which something was refused")

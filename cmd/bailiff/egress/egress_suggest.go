@@ -55,7 +55,7 @@ Exit status: 0, or 1 if the log or the policies cannot be read.`,
 			return cli.Show(cmd, format, s, s.Print)
 		},
 	}
-	cmd.Flags().StringVar(&since, "since", "24h", "only events from this time on, such as 90m (ago), 2026-01-31 or 2026-01-31T08:00:00Z")
+	cli.SinceFlag(cmd, &since, "24h")
 	cmd.Flags().StringVar(&session, "session", "", "only those of this session")
 	cli.OutputFlag(cmd, &format)
 	return cmd

@@ -289,18 +289,22 @@ func (t *tally) report() Report {
 
 // sorted is a list of values, each with its name, those of which there are most first, and Others last.
 func sorted[V, R any](values bounded[V], as func(*V, string) R, size func(R) int) []R {
-	names := slices.Sorted(maps.Keys(values))
-	sizes := map[string]int{}
-	for _, name := range names {
-		sizes[name] = size(as(values[name], name))
+	type named struct {
+		value R
+		size  int
 	}
-	if sizes[Others] > 0 {
-		sizes[Others] = -1
+	all := make([]named, 0, len(values))
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		one := as(values[name], name)
+		all = append(all, named{one, size(one)})
+		if name == Others {
+			all[len(all)-1].size = -1
+		}
 	}
-	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(sizes[b], sizes[a]) })
-	list := make([]R, len(names))
-	for i, name := range names {
-		list[i] = as(values[name], name)
+	slices.SortStableFunc(all, func(a, b named) int { return cmp.Compare(b.size, a.size) })
+	list := make([]R, len(all))
+	for i, one := range all {
+		list[i] = one.value
 	}
 	return list
 }
