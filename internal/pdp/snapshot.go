@@ -140,7 +140,7 @@ func compileReleased(explained bool) func() (*snapshot, source.Faults) {
 		if len(faults) > 0 {
 			return nil, faults
 		}
-		set, faults := policyset.ParseReleased(files)
+		set, faults := policyset.ParseProven(files)
 		if len(faults) > 0 {
 			return nil, faults
 		}
