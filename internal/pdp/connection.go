@@ -85,5 +85,5 @@ func (p *PDP) judgeConnection(ctx context.Context, s *snapshot, input ast.Object
 
 // ConnectionInput is the input document about a connection, as it is logged.
 func ConnectionInput(c bailiff.Connection) json.Marshaler {
-	return document.JSON{Document: document.OfConnection(c)}
+	return document.NewJSON(document.OfConnection(c))
 }

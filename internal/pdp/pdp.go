@@ -234,7 +234,8 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	clock *stopwatch) {
 	text := p.facts(req, at, p.config.Home)
 	input := text.Document(req, at)
-	j.Input, j.Files, j.Plain = document.JSON{Document: input}, document.FilesOf(input), isPlain(req, text)
+	written := document.NewJSON(input)
+	j.Input, j.Files, j.Plain = written, document.FilesOf(input), isPlain(req, text)
 	j.Opens = text.Opens()
 	j.Paths, j.AllPaths = text.Paths()
 	j.Changes, j.AllChanges = text.Changes(req, p.config.Home)
@@ -257,7 +258,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 			return
 		}
 	}
-	key := s.documents.Key(input)
+	key := s.documents.Key(written)
 	if d, known := s.documents.Recall(key); known {
 		j.Decision = d
 		clock.lap("timer_bailiff_alike_ns")
