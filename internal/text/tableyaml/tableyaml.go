@@ -35,7 +35,7 @@ func isSimple(text []byte) bool {
 		return false
 	}
 	for _, c := range string(text) {
-		if c < ' ' && c != '\n' || c >= 0x7f && c < 0xa0 || c == '\u2028' || c == '\u2029' || c == '\ufeff' || c == '\ufffe' || c == '\uffff' {
+		if c < ' ' && c != '\n' || c >= 0x7f && c < 0xa0 || strings.ContainsRune("\u2028\u2029\ufeff\ufffe\uffff", c) {
 			return false
 		}
 	}
