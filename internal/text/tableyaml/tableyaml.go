@@ -178,7 +178,7 @@ func (r *reader) mapping(column int) any {
 func (r *reader) key() (key string, ok bool) {
 	if r.is(`'"`) {
 		start := r.at
-		if key, ok = r.quoted(); !ok || !r.isApart(":") || strings.Contains(r.text[start:r.at], "\n") {
+		if key, ok = r.quoted(); !ok || !r.isApart(":") || r.at-start > longestKey || strings.Contains(r.text[start:r.at], "\n") {
 			return "", false
 		}
 		r.at++
@@ -197,8 +197,11 @@ func (r *reader) key() (key string, ok bool) {
 // asKey is a word as a key, if it is one there.
 func (r *reader) asKey(word string) (key string, ok bool) {
 	key, ok = r.meaning(word).(string)
-	return key, ok
+	return key, ok && len(word) <= longestKey
 }
+
+// longestKey is shorter than what YAML allows.
+const longestKey = 500
 
 // startsWord says whether what comes next is a word without quotes.
 func (r *reader) startsWord() bool {
@@ -391,7 +394,7 @@ func (r *reader) keyInBrackets() (key string, ok bool) {
 	} else if word, isWord := r.wordInBrackets(); isWord {
 		key, ok = r.asKey(word)
 	}
-	if !ok || !r.isApart(":") || strings.Contains(r.text[start:r.at], "\n") {
+	if !ok || !r.isApart(":") || r.at-start > longestKey || strings.Contains(r.text[start:r.at], "\n") {
 		return "", false
 	}
 	r.at++
@@ -416,7 +419,7 @@ func (r *reader) itemInBrackets() any {
 
 // wordInBrackets reads words up to a comma, a bracket, or a colon behind a key.
 func (r *reader) wordInBrackets() (word string, ok bool) {
-	if !r.startsWord() {
+	if !r.startsWord() || r.is("?:") {
 		return "", false
 	}
 	start := r.at
