@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"go.yaml.in/yaml/v3"
 )
 
 // Read is the value of a text: objects, lists, strings, booleans, null, and numbers as JSON has them. Not ok is a text that has
@@ -424,7 +422,7 @@ func (r *reader) wordInBrackets() (word string, ok bool) {
 	}
 	start := r.at
 	for ; r.at < len(r.text) && !r.is(",[]{}\n") && !r.isApart(":"); r.at++ {
-		if r.is("#") && r.text[r.at-1] == ' ' || r.isApart("?") || r.is(":") && strings.IndexByte(",[]{}", r.text[r.at+1]) >= 0 {
+		if r.is("#") && r.text[r.at-1] == ' ' || r.is("?") || r.is(":") && strings.IndexByte(",[]{}", r.text[r.at+1]) >= 0 {
 			return "", false
 		}
 	}
@@ -458,27 +456,25 @@ func (r *reader) meaning(word string) any {
 	if !mayBeNumber(word) {
 		return word
 	}
-	var value any
-	if yaml.Unmarshal([]byte(word), &value) != nil {
-		return r.fail()
-	}
-	switch value := value.(type) {
-	case string:
-		return value
-	case int:
-		return json.Number(strconv.Itoa(value))
+	if n, err := strconv.Atoi(word); err == nil && strconv.Itoa(n) == word {
+		return json.Number(word)
 	}
 	return r.fail()
 }
 
-// mayBeNumber says whether a word may be a number or a date by how it begins.
+// ofNumbers are the characters of which numbers and dates consist.
+const ofNumbers = "0123456789abcdefABCDEFxXoOiInNtTZ.+-: "
+
+// mayBeNumber says whether a word may be a number or a date. Within these "_" means nothing.
 func mayBeNumber(word string) bool {
-	rest := strings.TrimLeft(word, "+-")
-	if len(word)-len(rest) > 1 || rest == "" {
+	if word == "" || word[0] == '_' {
 		return false
 	}
-	if rest[0] == '.' && len(rest) > 1 {
-		return strings.IndexByte("0123456789iInN", rest[1]) >= 0
+	word = strings.ReplaceAll(word, "_", "")
+	rest := strings.TrimLeft(word, "+-")
+	if len(word)-len(rest) > 1 || rest == "" || strings.Trim(rest, ofNumbers) != "" || strings.Count(rest, ".") > 1 {
+		return false
 	}
-	return rest[0] >= '0' && rest[0] <= '9'
+	digits := strings.TrimPrefix(rest, ".")
+	return digits != "" && digits[0] >= '0' && digits[0] <= '9' || strings.EqualFold(rest, ".inf") || strings.EqualFold(rest, ".nan")
 }

@@ -44,7 +44,7 @@ var texts = []string{
 	"", "# nothing\n", "a: b", "a: b\nc: d\n", "a:\n  b: c\n  d:\n    - e\n    - f\ng: h",
 	"a:\n- b\n- c: d\n  e: f\n- - g\n  - h\ni: j",
 	"a: {b: c, 'd e': [f, \"g\", {h: i}]} # j\n", "a: [\n  b, # c\n  d e\n  f,\n]\n", "a: b c\n  d e\n\nf: g", "a:\n  b c\n  d\n",
-	"a: 'it''s'\n\"b \\\" \\\\ \\n\": c\n", "n: 12\nm: -3\nz: 0\nx: 0x1F\no: 0o7\nu: 1_000\n",
+	"a: 'it''s'\n\"b \\\" \\\\ \\n\": c\n", "n: 12\nm: -3\nz: 0\np: 7z\nq: -b\nr: .x\ns: 0.0.0.0\n",
 	"t: true\nf: False\nnull_: ~\ny: yes\n",
 	"-a: -b\n--c: .d\n", "a: b#c\nd: e:f\n", "a:\nb:\n", "- a\n- b\n", "a\n", "[a, b]", "a: 'b c\n  d'\ne: f\n",
 	"a: [-x, --y=z, -3, '*']", "a: http://x/?y=z\n",
@@ -57,7 +57,8 @@ var others = []string{
 	"'a\n b': c\n", "a: \"\\x41\"\n", "a: b\n c\n  d: e\n",
 	"a:\n  b: c\n d: e\n", "? a\n", "a: @b\n", "a: %b\n", "a: \tb\n", "--- \na: b\n", "a: b\n---\nc: d\n",
 	"a: {b: c}d\n", "a: 'b' c\n", "a: [b] [c]\n",
-	"a: b\n\n  c\n", "a: b\r\n", "\ufeffa: b\n", "a: \u0085b\n", strings.Repeat("[", 100), "a: {b:c}\n", "a: - b\n",
+	"a: b\n\n  c\n", "a: b\r\n", "\ufeffa: b\n", "a: \u0085b\n", strings.Repeat("[", 100), "a: {b:c}\n", "[a?b]", "x: 0x1F\n",
+	"u: 1_000\n", "v: -_2\n", "w: +3\n", "a: - b\n",
 }
 
 func TestTablesAreReadAsYAMLReadsThem(t *testing.T) {
