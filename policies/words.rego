@@ -48,7 +48,9 @@ _parts_needed(word) := ["."] if _names_path(word)
 # All words of all calls. No word of a call has the character that stands between them.
 _words_said := concat("\u0000\u0000", [word | word := _calls[_].argv[_]])
 
-# The parts of the names of options, and of the other words that name no path.
-_parts_said := array.concat(["."], _parts_of_word(regex.replace(concat("-", regex.find_n(_names, _words_said, -1)), `[=\x00]+`, "-")))
+# The parts of the names of options, and of the other words that name no path, as _parts_of_word has them.
+_parts_said := array.concat(["."], split(lower(regex.replace(apart, `[-_:=\x00]+`, "-")), "-")) if {
+	apart := regex.replace(concat("-", regex.find_n(_names, _words_said, -1)), `([a-z])([A-Z])`, "$1-$2")
+}
 
 _names := `(?:^|\x00)(?:-[^=\x00]*|[^./\s\x00]+(?:\x00|$))`

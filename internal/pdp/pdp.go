@@ -234,7 +234,8 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 	clock *stopwatch) {
 	text := p.facts(req, at, p.config.Home)
 	input := text.Document(req, at)
-	j.Input, j.Files, j.Plain = document.JSON{Document: input}, document.FilesOf(input), isPlain(req, text)
+	written := document.NewJSON(input)
+	j.Input, j.Files, j.Plain = written, document.FilesOf(input), isPlain(req, text)
 	j.Opens = text.Opens()
 	j.Paths, j.AllPaths = text.Paths()
 	j.Changes, j.AllChanges = text.Changes(req, p.config.Home)
@@ -257,7 +258,7 @@ func (p *PDP) judge(ctx context.Context, s *snapshot, req bailiff.Request, at ba
 			return
 		}
 	}
-	key := s.documents.Key(input)
+	key := s.documents.Key(written)
 	if d, known := s.documents.Recall(key); known {
 		j.Decision = d
 		clock.lap("timer_bailiff_alike_ns")
@@ -327,11 +328,12 @@ func (p *PDP) survive(path string, defined *bool, err *error) {
 }
 
 func (p *PDP) query(ctx context.Context, input ast.Value, at time.Time, path string) (result any, defined bool, err error) {
-	query, err := p.inForce.Load().query(ctx, path)
+	s := p.inForce.Load()
+	query, err := s.query(ctx, path)
 	if err != nil {
 		return nil, false, err
 	}
-	answer, err := evaluation.Run(ctx, query, input, at, p.config.EvalTimeout)
+	answer, err := s.run(ctx, query, input, at, p.config.EvalTimeout)
 	if err != nil || answer == nil {
 		return nil, false, err
 	}

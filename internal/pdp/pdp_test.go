@@ -203,7 +203,7 @@ func TestTheInputDocumentHasTheShapeOfItsSchema(t *testing.T) {
 	must(t, json.Unmarshal(text, &schema))
 	for name, req := range requests {
 		t.Run(name, func(t *testing.T) {
-			text, err := document.JSON{Document: inputOf(req, ready, "/home/ana")}.MarshalJSON()
+			text, err := document.NewJSON(inputOf(req, ready, "/home/ana")).MarshalJSON()
 			must(t, err)
 			var read map[string]any
 			must(t, json.Unmarshal(text, &read))
@@ -237,7 +237,7 @@ func TestTheInputDocumentTellsEverything(t *testing.T) {
 	req.Env, req.Backend = []string{"A", "B"}, "docker"
 	at := ready
 	at.EnvAvailable = []string{"A"}
-	text := asJSON(t, document.JSON{Document: inputOf(req, at, "")})
+	text := asJSON(t, document.NewJSON(inputOf(req, at, "")))
 	for _, part := range []string{
 		`"tool":"terminal"`, `"args":{"background":false,"command":"ls -l","stdin":"","timeout":0,"workdir":""}`,
 		`"caller":{"name":"hermes"}`, `"time":"2026-11-21T12:00:00Z"`, `"env":{"available":["A"],"requested":["A","B"]}`,

@@ -84,7 +84,7 @@ func (p *PDP) Rejudge(ctx context.Context, input []byte) (d bailiff.Decision, er
 
 // again judges a document, unless one was judged that is the same to the policies.
 func (p *PDP) again(ctx context.Context, s *snapshot, doc ast.Object, at bailiff.Circumstances) (bailiff.Decision, error) {
-	key := s.documents.Key(doc)
+	key := s.documents.Key(document.NewJSON(doc))
 	if d, known := s.documents.Recall(key); known {
 		return d, nil
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/internal/pdp/document"
 )
 
 // rejudged judges by the input document that a judgement leaves in the log.
@@ -98,7 +99,7 @@ other := input.env
 	isKnown := func(change func(*bailiff.Request, *bailiff.Circumstances)) bool {
 		req, at, documents := listing, ready, p.inForce.Load().documents
 		change(&req, &at)
-		_, known := documents.Recall(documents.Key(inputOf(req, at, "")))
+		_, known := documents.Recall(documents.Key(document.NewJSON(inputOf(req, at, ""))))
 		return known
 	}
 	again(func(*bailiff.Request, *bailiff.Circumstances) {})

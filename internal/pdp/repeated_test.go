@@ -77,9 +77,9 @@ func TestTheSameRequestIsRememberedWithItsJudgement(t *testing.T) {
 }
 
 // wantInput says that the log would show this input document.
-func wantInput(t *testing.T, j bailiff.Judgement, want ast.Value) {
+func wantInput(t *testing.T, j bailiff.Judgement, want ast.Object) {
 	t.Helper()
-	if got, want := asJSON(t, j.Input), asJSON(t, document.JSON{Document: want}); got != want {
+	if got, want := asJSON(t, j.Input), asJSON(t, document.NewJSON(want)); got != want {
 		t.Errorf("the input reads\n%s\nwant\n%s", got, want)
 	}
 }

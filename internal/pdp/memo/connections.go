@@ -24,7 +24,7 @@ func (m *Connections) Key(input ast.Object) string {
 	if m == nil {
 		return ""
 	}
-	before, after, err := document.JSON{Document: input}.Around(document.KeyTime)
+	before, after, err := document.NewJSON(input).Around()
 	if err != nil || len(before)+len(after) > largestJudgement {
 		return ""
 	}

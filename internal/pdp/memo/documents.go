@@ -2,6 +2,7 @@ package memo
 
 import (
 	"crypto/sha256"
+	"maps"
 	"sync"
 
 	"github.com/open-policy-agent/opa/v1/ast"
@@ -16,7 +17,7 @@ import (
 // against: another session's request is not evaluated again where they would see no difference. A nil one remembers nothing. It is
 // safe for concurrent use.
 type Documents struct {
-	read      dependencies.Input
+	read      dependencies.Input // with the backends
 	decisions *recent.Map[string, *sizedDecision]
 }
 
@@ -28,7 +29,9 @@ type sizedDecision struct {
 
 // NewDocuments makes one for policies that read some parts, so many times as large as that of a sidecar.
 func NewDocuments(read dependencies.Input, times int) *Documents {
-	return &Documents{read, recent.NewSized[string](times*maxJudgements, times*maxJudgementBytes,
+	parts := maps.Clone(read)
+	parts["backend"] = nil
+	return &Documents{parts, recent.NewSized[string](times*maxJudgements, times*maxJudgementBytes,
 		func(d *sizedDecision) int { return d.size })}
 }
 
@@ -41,13 +44,13 @@ func (m *Documents) Enlarge(times int) *Documents {
 }
 
 // Key stands for everything in an input document that a decision depends on. It is empty if the decision is not to be remembered.
-func (m *Documents) Key(input ast.Object) string {
+func (m *Documents) Key(input document.JSON) string {
 	if m == nil {
 		return ""
 	}
 	written := keyTexts.Get().(*[]byte)
 	defer keyTexts.Put(written)
-	text, err := appendParts(append((*written)[:0], '{'), input, m.read)
+	text, err := input.AppendParts((*written)[:0], m.read)
 	if err != nil {
 		return ""
 	}
@@ -79,42 +82,4 @@ func (m *Documents) Keep(key string, d bailiff.Decision, answer *ast.Term) {
 	if size := document.SizeOf(answer); size <= largestJudgement {
 		m.decisions.Put(key, &sizedDecision{cloned(d), len(key) + size})
 	}
-}
-
-// appendParts writes the parts of a document that are read, as JSON.
-func appendParts(to []byte, input ast.Object, parts dependencies.Input) (_ []byte, err error) {
-	for _, name := range input.Keys() {
-		key, _ := name.Value.(ast.String)
-		within, read := parts[string(key)]
-		whole := read && within == nil || key == "backend"
-		part, isObject := input.Get(name).Value.(ast.Object)
-		switch {
-		case whole || read && !isObject:
-			to, err = document.AppendJSON(append(document.AppendString(to, string(key)), ':'), input.Get(name).Value)
-		case read:
-			to = append(document.AppendString(to, string(key)), ':', '{')
-			to, err = appendNamed(to, part, within)
-			to = append(to, '}')
-		}
-		if err != nil {
-			return nil, err
-		}
-		to = append(to, ',')
-	}
-	return to, nil
-}
-
-// appendNamed writes some of an object's entries.
-func appendNamed(to []byte, part ast.Object, names map[string]bool) (_ []byte, err error) {
-	for _, name := range part.Keys() {
-		key, _ := name.Value.(ast.String)
-		if !names[string(key)] {
-			continue
-		}
-		if to, err = document.AppendJSON(append(document.AppendString(to, string(key)), ':'), part.Get(name).Value); err != nil {
-			return nil, err
-		}
-		to = append(to, ',')
-	}
-	return to, nil
 }

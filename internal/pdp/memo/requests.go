@@ -229,7 +229,7 @@ func newEntry(j *bailiff.Judgement, input document.JSON) (*entry, error) {
 		unknown: slices.Clone(j.Unknown), origins: slices.Clone(j.Origins), hosts: slices.Clone(j.Hosts),
 		loads: slices.Clone(j.Loads)}
 	var err error
-	if k.before, k.after, err = input.Around(document.KeyTime); err != nil {
+	if k.before, k.after, err = input.Around(); err != nil {
 		return nil, err
 	}
 	k.size = len(k.before) + len(k.after) + sizeOfDecision(j.Decision) + sizeOfWords(j.Paths) + sizeOfWords(j.Unknown) +

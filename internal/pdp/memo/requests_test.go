@@ -19,7 +19,7 @@ var (
 
 // judgement is one about a request.
 func judgement(req bailiff.Request) *bailiff.Judgement {
-	return &bailiff.Judgement{Input: document.JSON{Document: document.Read(req, noon, "").Document(req, noon)}}
+	return &bailiff.Judgement{Input: document.NewJSON(document.Read(req, noon, "").Document(req, noon))}
 }
 
 func TestNoTwoRequestsHaveOneKey(t *testing.T) {
