@@ -30,7 +30,7 @@ var staircase = []step{
 			"internal/facts/shell/loops internal/host/defaultpath internal/host/nice internal/recent " +
 			"internal/record/feed internal/record/outage internal/tests/awaittest internal/tests/porttest " +
 			"internal/text/diagnosis internal/text/headtail internal/text/linesdiff internal/text/shellquote internal/text/spelling " +
-			"internal/text/tableyaml internal/text/termsafe internal/text/yamledit policies",
+			"internal/text/termsafe internal/text/yamledit policies",
 		"api internal/facts/programs internal/facts/value internal/tests/policytest",
 		"internal/facts/python/syntax",
 		"internal/facts/python/library",

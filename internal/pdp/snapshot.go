@@ -144,7 +144,7 @@ func compileReleased(explained bool) func() (*snapshot, source.Faults) {
 		if len(faults) > 0 {
 			return nil, faults
 		}
-		set, faults := policyset.ParseProven(files)
+		set, faults := policyset.ParseReleased(files)
 		if len(faults) > 0 {
 			return nil, faults
 		}

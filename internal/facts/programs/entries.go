@@ -8,7 +8,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/bailiff-dev/bailiff/internal/text/tableyaml"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -30,7 +29,7 @@ func load() grammars {
 	for _, name := range files {
 		text, err := policies.FS.ReadFile(name)
 		if err == nil {
-			err = g.readShipped(text)
+			err = g.read(text)
 		}
 		if err != nil {
 			panic(fmt.Errorf("reading %s: %w", name, err))
@@ -50,49 +49,6 @@ type grammars struct {
 func all() map[string]*Program { return shipped().programs }
 
 func judged() map[string]bool { return shipped().judged }
-
-// readShipped adds the entries of a file of this program, in which no key of a grammar is unknown.
-func (g grammars) readShipped(text []byte) error {
-	table, ok := tableyaml.Read(text)
-	if !ok {
-		return g.read(text)
-	}
-	entries, _ := table.(map[string]any)
-	for name, one := range entries {
-		said, _ := one.(map[string]any)
-		if grammar := said["grammar"]; grammar != nil {
-			g.programs[name] = &Program{}
-			if err := nodeOf(grammar).Decode(g.programs[name]); err != nil {
-				return fmt.Errorf("reading the grammar of %s: %w", name, err)
-			}
-		}
-		if delete(said, "grammar"); len(said) > 0 {
-			g.judged[name] = true
-		}
-	}
-	return nil
-}
-
-// nodeOf is a value of a table as the decoder takes it.
-func nodeOf(value any) *yaml.Node {
-	switch v := value.(type) {
-	case map[string]any:
-		node := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map"}
-		for key, one := range v {
-			node.Content = append(node.Content, nodeOf(key), nodeOf(one))
-		}
-		return node
-	case []any:
-		node := &yaml.Node{Kind: yaml.SequenceNode, Tag: "!!seq"}
-		for _, one := range v {
-			node.Content = append(node.Content, nodeOf(one))
-		}
-		return node
-	case string:
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: v}
-	}
-	return &yaml.Node{Kind: yaml.ScalarNode, Value: fmt.Sprint(value)} // a truth value or a number
-}
 
 // read adds the entries of a file.
 func (g grammars) read(text []byte) error {

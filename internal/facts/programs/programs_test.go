@@ -33,20 +33,6 @@ func TestTheVerbsThatInstallAreThoseOfThePolicies(t *testing.T) {
 	}
 }
 
-// TestShippedGrammarsAreStrict reads the files in the short way, and in the one in which an unknown key is an error.
-func TestShippedGrammarsAreStrict(t *testing.T) {
-	t.Parallel()
-	for _, file := range files(t) {
-		short, strict := grammars{map[string]*Program{}, map[string]bool{}}, grammars{map[string]*Program{}, map[string]bool{}}
-		if err := cmp.Or(short.readShipped(file), strict.read(file)); err != nil {
-			t.Fatal(err)
-		}
-		if !reflect.DeepEqual(short, strict) {
-			t.Errorf("%.60q has other grammars in the short way", file)
-		}
-	}
-}
-
 // installing are the words by which programs install, for the policies.
 func installing(t *testing.T) map[string]map[string]string {
 	t.Helper()

@@ -35,7 +35,6 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/bailiff-dev/bailiff/internal/pdp/source"
-	"github.com/bailiff-dev/bailiff/internal/text/tableyaml"
 	"github.com/bailiff-dev/bailiff/policies"
 )
 
@@ -65,8 +64,8 @@ type Set struct {
 	schemaName     string // of the file that they are from
 	// Bundles are the revisions that bundles give themselves, by their archives.
 	Bundles map[string]string
-	// Proven: policies that passed every check, on this machine or before the release.
-	Proven bool
+	// released: the program's own policies. Proven: policies that passed every check, on this machine or before the release.
+	released, Proven bool
 	// contents are those of files that were read before, and then of these.
 	contents contents
 }
@@ -88,7 +87,12 @@ func Parse(files []source.File) (*Set, source.Faults) {
 // ParseUntested leaves the tests out.
 func ParseUntested(files []source.File) (*Set, source.Faults) { return newSet(files, &Set{}) }
 
-// ParseProven parses policies that passed every check before, as the program's own did before its release, without their tests.
+// ParseReleased parses the program's own policies, without their tests.
+func ParseReleased(files []source.File) (*Set, source.Faults) {
+	return newSet(files, &Set{released: true, Proven: true})
+}
+
+// ParseProven parses policies that passed every check before, without their tests.
 func ParseProven(files []source.File) (*Set, source.Faults) {
 	return newSet(files, &Set{Proven: true})
 }
@@ -166,7 +170,7 @@ func (p *Set) contentOf(f source.File) (c content) {
 	default:
 		var err error
 		c.module, err = ast.ParseModuleWithOpts(f.Name, string(f.Text), ast.ParserOptions{
-			RegoVersion: ast.RegoV1, ProcessAnnotation: !p.Proven, Capabilities: Capabilities(),
+			RegoVersion: ast.RegoV1, ProcessAnnotation: true, Capabilities: Capabilities(),
 		})
 		if err != nil {
 			c.faults = source.FaultsOf(err, f.Name)
@@ -178,7 +182,9 @@ func (p *Set) contentOf(f source.File) (c content) {
 func (p *Set) documentOf(f source.File) (document any, faults source.Faults) {
 	read, language := util.UnmarshalJSON, "JSON"
 	if path.Ext(f.Place) == ".yaml" {
-		read, language = unmarshalYAML, "YAML"
+		if read, language = unmarshalYAML, "YAML"; p.released {
+			read = yaml.Unmarshal
+		}
 	}
 	if err := read(f.Text, &document); err != nil {
 		return nil, source.Faults{{File: f.Name, Line: source.LineOf(err, f.Text),
@@ -259,18 +265,13 @@ func copyOf(value any) any {
 // unmarshalYAML reads as OPA does, except that a key which an object has twice is
 // a fault: an entry in a table must not undo another one in silence. OPA is asked only about what it may read in another way.
 func unmarshalYAML(text []byte, to any) error {
-	into, isAny := to.(*any)
-	if table, ok := tableyaml.Read(text); ok && isAny {
-		*into = table
-		return nil
-	}
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	var strict any
 	if err := decoder.Decode(&strict); err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	read, same := asOPAReads(strict)
-	if isAny && same && errors.Is(decoder.Decode(new(any)), io.EOF) {
+	if into, ok := to.(*any); ok && same && errors.Is(decoder.Decode(new(any)), io.EOF) {
 		*into = read
 		return nil
 	}
@@ -371,7 +372,7 @@ func (p *Set) Store() (storage.Store, source.Faults) {
 // tests print is kept; without, print costs nothing.
 func (p *Set) Compiler(print bool) *ast.Compiler {
 	if p.Proven {
-		return p.PlainCompiler(print).WithSkipStages(onlyChecks...).WithSkipStages(p.noWork()...)
+		return p.PlainCompiler(print).WithSkipStages(onlyChecks...)
 	}
 	return p.PlainCompiler(print).WithStrict(true).WithSchemas(p.schemas)
 }
@@ -381,17 +382,6 @@ var onlyChecks = []ast.StageID{
 	ast.StageCheckUnusedImports, ast.StageCheckKeywordOverrides, ast.StageCheckDuplicateImports, ast.StageCheckVoidCalls,
 	ast.StageCheckRuleConflicts, ast.StageCheckUndefinedFuncs, ast.StageCheckSafetyRuleHeads, ast.StageCheckRecursion,
 	ast.StageCheckTypes, ast.StageCheckUnsafeBuiltins, ast.StageCheckDeprecatedBuiltins,
-}
-
-// noWork are the steps of compiling that find nothing to change in these policies.
-func (p *Set) noWork() (steps []ast.StageID) {
-	if !slices.ContainsFunc(p.Files, source.File.MayPrint) {
-		steps = append(steps, ast.StageRewritePrintCalls)
-	}
-	if !slices.ContainsFunc(p.Files, func(f source.File) bool { return bytes.Contains(f.Text, []byte("rego.metadata")) }) {
-		steps = append(steps, ast.StageParseMetadataBlocks, ast.StageSetAnnotationSet, ast.StageRewriteRegoMetadataCalls)
-	}
-	return steps
 }
 
 // PlainCompiler is set up as for "opa test".
