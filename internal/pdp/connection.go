@@ -13,6 +13,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/pdp/answers"
 	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
 )
 
 // connectionPoint is the document that is asked about connections out of sandboxes.
@@ -69,7 +70,7 @@ func (p *PDP) judgeConnection(ctx context.Context, s *snapshot, input ast.Object
 	if known, ok := s.connections.Recall(key); ok {
 		return known
 	}
-	answer, err := s.run(ctx, *s.connection, input, at, p.config.EvalTimeout)
+	answer, err := evaluation.Run(ctx, *s.connection, input, at, p.config.EvalTimeout)
 	p.noteTime(err)
 	if err == nil && answer == nil {
 		err = errors.New("evaluating policies: the document about connections is undefined")

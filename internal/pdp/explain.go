@@ -12,6 +12,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
 	"github.com/bailiff-dev/bailiff/internal/pdp/explain"
 	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
 )
@@ -114,7 +115,7 @@ func (s *snapshot) explainable(query rego.PreparedEvalQuery) explain.Policies {
 		Store:    s.store,
 		Evaluate: func(ctx context.Context, input ast.Value, at time.Time, limit time.Duration, options ...rego.EvalOption) (*ast.Term,
 			error) {
-			return s.run(ctx, query, input, at, limit, options...)
+			return evaluation.Run(ctx, query, input, at, limit, options...)
 		},
 		SetOf: func(rule *ast.Rule) (string, bool) {
 			set, ok := policyset.SetOf(rule)

@@ -328,12 +328,11 @@ func (p *PDP) survive(path string, defined *bool, err *error) {
 }
 
 func (p *PDP) query(ctx context.Context, input ast.Value, at time.Time, path string) (result any, defined bool, err error) {
-	s := p.inForce.Load()
-	query, err := s.query(ctx, path)
+	query, err := p.inForce.Load().query(ctx, path)
 	if err != nil {
 		return nil, false, err
 	}
-	answer, err := s.run(ctx, query, input, at, p.config.EvalTimeout)
+	answer, err := evaluation.Run(ctx, query, input, at, p.config.EvalTimeout)
 	if err != nil || answer == nil {
 		return nil, false, err
 	}

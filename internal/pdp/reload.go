@@ -124,19 +124,14 @@ func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (com
 		return released(p.config.Explained), nil
 	}
 	var verify verifier
-	key, set := p.config.Passes.Files(source.Digest(files), p.config.RequireTests), setKeyOf(files, p.config.Explained)
-	needed := p.checksFor(key)
-	if s := shared.find(set, needed); s != nil {
-		_ = p.noting(key, noCheck)(ctx, s.compiler)
-		return func(context.Context) (*snapshot, source.Faults) { return s.anewOf(files), nil }, nil
-	}
+	key := p.config.Passes.Files(source.Digest(files), p.config.RequireTests)
 	parseSome := policyset.Parse
 	switch {
-	case needed == noChecks:
+	case p.config.Passes.Has(key):
 		parseSome, verify = policyset.ParseProven, noCheck
-	case needed == decidingChecks:
+	case p.config.Untested:
 		parseSome, verify = policyset.ParseUntested, noCheck
-	case needed == testsToo && p.tests != nil:
+	case p.config.RequireTests && p.tests != nil:
 		parseSome, verify = policyset.ParseUntested, p.testsInProcess(ctx, files)
 	}
 	next, faults := parseSome(files)
@@ -154,20 +149,7 @@ func (p *PDP) candidate(ctx context.Context, files []source.File, own bool) (com
 	default:
 		verify = checksOf(next)
 	}
-	return sharing(files, set, needed, compilingOf(next, p.config.Explained, p.noting(key, verify))), nil
-}
-
-// checksFor are those that files must pass, by their key, before they come into force.
-func (p *PDP) checksFor(files passes.Key) checks {
-	switch {
-	case p.config.Passes.Has(files):
-		return noChecks
-	case p.config.Untested:
-		return decidingChecks
-	case p.config.RequireTests:
-		return testsToo
-	}
-	return allChecks
+	return compilingOf(next, p.config.Explained, p.noting(key, verify)), nil
 }
 
 // noCheck is the check of files that need none.

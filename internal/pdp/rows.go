@@ -13,6 +13,7 @@ import (
 	"github.com/open-policy-agent/opa/v1/util"
 
 	"github.com/bailiff-dev/bailiff/internal/pdp/document"
+	"github.com/bailiff-dev/bailiff/internal/pdp/evaluation"
 	"github.com/bailiff-dev/bailiff/internal/pdp/policyset"
 )
 
@@ -121,7 +122,7 @@ func (s *snapshot) asked(ctx context.Context, rule string, input ast.Object, at 
 	}
 	query, err := s.query(ctx, "bailiff/"+rule)
 	if err == nil {
-		answer, err = s.run(ctx, query, input, at, limit)
+		answer, err = evaluation.Run(ctx, query, input, at, limit)
 	}
 	return answer, err == nil
 }

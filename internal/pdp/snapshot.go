@@ -51,10 +51,6 @@ type snapshot struct {
 	source *policyset.Set
 	// queries are those of other documents, by path, prepared when first asked for.
 	queries sync.Map
-	// origin is what was compiled where others have it, too, which is kept for these; names are those of its files, with those of
-	// this snapshot.
-	origin *snapshot
-	names  map[string]string
 }
 
 // verifier looks for faults beyond those of what decides, which is compiled; nil where that failed.
@@ -156,8 +152,7 @@ func compileReleased(explained bool) func() (*snapshot, source.Faults) {
 func (s *snapshot) anew() *snapshot {
 	next := &snapshot{revision: s.revision, content: s.content, files: s.files, bundles: s.bundles, loaded: time.Now(),
 		compiler: s.compiler, store: s.store, decision: s.decision, connection: s.connection, masks: s.masks,
-		documents: s.documents.Enlarge(1), rules: s.rules.Empty(), ports: s.ports, source: s.source,
-		origin: s}
+		documents: s.documents.Enlarge(1), rules: s.rules.Empty(), ports: s.ports, source: s.source}
 	if s.requests != nil {
 		next.requests = s.requests.Empty()
 	}
@@ -218,7 +213,7 @@ func (s *snapshot) query(ctx context.Context, path string) (rego.PreparedEvalQue
 func (s *snapshot) decide(ctx context.Context, input ast.Value, at time.Time, limit time.Duration) (*ast.Term, error) {
 	return evaluation.Retry(func() (*ast.Term, error) {
 		cache := s.rules.Begin(input)
-		answer, err := s.run(ctx, s.decision, input, at, limit, rego.EvalVirtualCache(cache))
+		answer, err := evaluation.Run(ctx, s.decision, input, at, limit, rego.EvalVirtualCache(cache))
 		if err == nil {
 			s.rules.End(cache)
 		}
