@@ -69,7 +69,7 @@ var agents = map[string]agent{
 	},
 	"Copilot CLI": {
 		dialect: "copilot-cli", late: true, later: true,
-		settings: "examples/copilot-cli/policy.json", place: "/etc/github-copilot/policy.d/bailiff.json",
+		settings: "examples/copilot-cli/bailiff.json", place: "/etc/github-copilot/policy.d/bailiff.json",
 		pins: "examples/copilot-cli/managed-settings.json", pinned: "/etc/github-copilot/managed-settings.json",
 		failed: "hook exited with code 2",
 		shell: func(command string) apptest.Call {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
@@ -463,7 +464,7 @@ func TestWhatIsWrongWithAFlagSaysWhatToWrite(t *testing.T) {
 		args []string
 		says string
 	}{
-		{[]string{"claude"}, "there are claude-code, codex, copilot-cli, cursor, gemini-cli, hermes, qwen-code, vs-code"},
+		{[]string{"claude"}, "there are " + strings.Join(slices.Sorted(maps.Keys(dialects.All)), ", ")},
 		{[]string{"codex", "--timeout", "5"}, "want a time such as 5s"},
 		{[]string{"codex", "--timeout", "-5s"}, "want a time such as 5s"},
 		{[]string{"codex", "--timeout", "90s"}, "want less than 50s: a client runs the tool"},

@@ -2,9 +2,10 @@
 // about its settings.
 //
 // All that is known of an agent stands in its folder, which no other package looks into: what its
-// settings say, what the doctor tries of it, what is left to do (package internal/agents/NAME), and how
-// its hook asks and is answered (package internal/agents/NAME/hook, of which package dialects has a list, since bailiff-hook
-// starts once for every tool call). An agent is an [Agent], and may be [HookCaller],
+// settings say, what the doctor tries of it, what is left to do, and how its hook asks and is answered. Where two tables say all of
+// that (a [hook.Agent] in the package internal/agents/NAME), the agent is its folder and a line of package dialects. One with a way of
+// its own has a line here, too, and its tables in internal/agents/NAME/hook: bailiff-hook starts once for every tool call, and knows
+// nothing but tables. An agent is an [Agent], and may be [HookCaller],
 // [ToolUser], [FailureTeller], [TrustAsker], [Adviser], [Leaver], [Trier] and [Examiner] beside.
 //
 // Not here: the sidecar's own configuration (package setup), and what is examined (package doctor).
@@ -20,29 +21,35 @@ import (
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/agents/claudecode"
 	"github.com/bailiff-dev/bailiff/internal/agents/codex"
-	"github.com/bailiff-dev/bailiff/internal/agents/copilotcli"
-	"github.com/bailiff-dev/bailiff/internal/agents/cursor"
+	"github.com/bailiff-dev/bailiff/internal/agents/dialects"
 	"github.com/bailiff-dev/bailiff/internal/agents/geminicli"
 	"github.com/bailiff-dev/bailiff/internal/agents/hermes"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 	"github.com/bailiff-dev/bailiff/internal/agents/opencode"
 	"github.com/bailiff-dev/bailiff/internal/agents/othermcp"
-	"github.com/bailiff-dev/bailiff/internal/agents/qwencode"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
 	"github.com/bailiff-dev/bailiff/internal/agents/vscode"
 	"github.com/bailiff-dev/bailiff/internal/text/diagnosis"
 )
 
-// all are the agents that have a name of their own.
-var all = map[string]Agent{
+// all are the agents that have a name of their own: those with a way of their own, and those of which the tables of package dialects
+// say all.
+var all = withTables(map[string]Agent{
 	"claude-code": claudecode.New(),
 	"codex":       codex.New(),
-	"copilot-cli": copilotcli.New(),
-	"cursor":      cursor.New(),
 	"gemini-cli":  geminicli.New(),
 	"hermes":      hermes.Agent{},
 	"opencode":    opencode.Agent{},
-	"qwen-code":   qwencode.New(),
 	"vs-code":     vscode.New(),
+})
+
+func withTables(all map[string]Agent) map[string]Agent {
+	for name, d := range dialects.All {
+		if a, of := d.(hook.Agent); of {
+			all[name] = settings.Of(name, a)
+		}
+	}
+	return all
 }
 
 // Agent is one program whose settings can have it ask.

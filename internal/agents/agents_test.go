@@ -1,6 +1,7 @@
 package agents_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,10 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
 	"github.com/bailiff-dev/bailiff/internal/agents"
+	"github.com/bailiff-dev/bailiff/internal/agents/dialects"
+	"github.com/bailiff-dev/bailiff/internal/agents/hook"
 	"github.com/bailiff-dev/bailiff/internal/agents/settings"
+	"github.com/bailiff-dev/bailiff/internal/host/defaultpath"
 )
 
 // entryOf is one of a user whose agents were started once.
@@ -99,6 +103,57 @@ func TestAnAgentIsKnownByItsNameOnly(t *testing.T) {
 	for _, name := range []string{"", "claude", "mcp:", "Codex"} {
 		if _, err := agents.Of(name); err == nil || !strings.Contains(err.Error(), agents.List()) {
 			t.Errorf("of %q it says %v", name, err)
+		}
+	}
+}
+
+// What root's files say is what setup would write, and stands in the examples as well, for people to read.
+func TestRootsFilesOfTablesAreTheShippedOnes(t *testing.T) {
+	t.Parallel()
+	for name, d := range dialects.All {
+		table, is := d.(hook.Agent)
+		if !is {
+			continue
+		}
+		lines := settings.Of(name, table).RootLines(settings.Entry{Programs: "/opt/b",
+			Listen: "unix://" + defaultpath.Socket(defaultpath.AgentSocket)})
+		for _, path := range []string{table.Settings.Roots, table.Settings.Managed} {
+			if path == "" {
+				continue
+			}
+			shipped, err := os.ReadFile(filepath.Join("../../examples", name, filepath.Base(path)))
+			backendtest.Must(t, err)
+			if want := "cat > " + path + " <<'EOT'\n" + string(shipped) + "EOT"; !slices.Contains(lines, want) {
+				t.Errorf("root's lines for %s lack\n%s\nthey are\n%s", name, want, strings.Join(lines, "\n"))
+			}
+		}
+	}
+}
+
+// An agent of tables is its folder, and its line and import in the package dialects.
+func TestAnAgentOfTablesIsAFolderAndALine(t *testing.T) {
+	t.Parallel()
+	text := map[string]string{}
+	for _, root := range []string{".", "../../cmd"} {
+		backendtest.Must(t, filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			read, err := os.ReadFile(path)
+			text[path] = string(read)
+			return err
+		}))
+	}
+	for name, d := range dialects.All {
+		if _, is := d.(hook.Agent); !is {
+			continue
+		}
+		folder := strings.ReplaceAll(name, "-", "")
+		for path, text := range text {
+			lines := strings.Count(text, `"`+name+`"`) + strings.Count(text, `/agents/`+folder+`"`)
+			if own := strings.HasPrefix(path, folder+"/"); !own && (lines > 0) != (path == "dialects/dialects.go") {
+				t.Errorf("%s names %s %d times", path, name, lines)
+			}
 		}
 	}
 }

@@ -7,12 +7,12 @@ package dialects
 import (
 	claudecode "github.com/bailiff-dev/bailiff/internal/agents/claudecode/hook"
 	codex "github.com/bailiff-dev/bailiff/internal/agents/codex/hook"
-	copilotcli "github.com/bailiff-dev/bailiff/internal/agents/copilotcli/hook"
-	cursor "github.com/bailiff-dev/bailiff/internal/agents/cursor/hook"
+	"github.com/bailiff-dev/bailiff/internal/agents/copilotcli"
+	"github.com/bailiff-dev/bailiff/internal/agents/cursor"
 	geminicli "github.com/bailiff-dev/bailiff/internal/agents/geminicli/hook"
 	hermes "github.com/bailiff-dev/bailiff/internal/agents/hermes/hook"
 	"github.com/bailiff-dev/bailiff/internal/agents/hook"
-	qwencode "github.com/bailiff-dev/bailiff/internal/agents/qwencode/hook"
+	"github.com/bailiff-dev/bailiff/internal/agents/qwencode"
 	vscode "github.com/bailiff-dev/bailiff/internal/agents/vscode/hook"
 )
 
@@ -35,10 +35,10 @@ type Dialect interface {
 var All = map[string]Dialect{
 	"claude-code": claudecode.Dialect{Table: claudecode.Table},
 	"codex":       codex.Dialect{Table: codex.Table},
-	"copilot-cli": copilotcli.Table,
-	"cursor":      cursor.Table,
+	"copilot-cli": copilotcli.Agent,
+	"cursor":      cursor.Agent,
 	"gemini-cli":  geminicli.Table,
 	"hermes":      hermes.Dialect{},
-	"qwen-code":   qwencode.Table,
+	"qwen-code":   qwencode.Agent,
 	"vs-code":     vscode.Table,
 }

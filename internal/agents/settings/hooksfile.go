@@ -58,7 +58,12 @@ type match struct {
 
 // Add has the agent ask before each tool.
 func (f HooksFile) Add(e Entry) ([]Change, error) {
-	return f.change(e, "has "+f.Name+" ask before each tool", func(event string, matches []match) []match {
+	return f.change(e, "has "+f.Name+" ask before each tool", f.addition(e))
+}
+
+// addition edits an event so that the agent asks.
+func (f HooksFile) addition(e Entry) func(event string, matches []match) []match {
+	return func(event string, matches []match) []match {
 		tools, line := "*", e.Hook(f.Client)
 		if event == f.Table.After {
 			tools, line = f.Writing, e.HookAfter(f.Client)
@@ -74,7 +79,7 @@ func (f HooksFile) Add(e Entry) ([]Change, error) {
 			hook = append(hook, f.Lock...)
 		}
 		return append(f.without(matches), match{append(Object{{"matcher", JSON(tools)}}, f.Marks...), []Object{hook}})
-	})
+	}
 }
 
 // Remove has it ask no longer.

@@ -51,7 +51,11 @@ func (e Entry) Hook(client string) string { return e.hook(client) + hook.Guard }
 func (e Entry) HookAfter(client string) string { return e.hook(client) + guardAfter }
 
 func (e Entry) hook(client string) string {
-	return shellquote.Join("/usr/bin/timeout", "-s", "KILL", "55", e.Programs+"/bailiff-hook", client, "--listen", e.Listen)
+	line := shellquote.Join("/usr/bin/timeout", "-s", "KILL", "55", e.Programs+"/bailiff-hook", client)
+	if e.Listen != "" {
+		line += " " + shellquote.Join("--listen", e.Listen)
+	}
+	return line
 }
 
 // asks says whether a hook that is there, perhaps with flags that its user added, asks this

@@ -109,6 +109,9 @@ func (s *Sidecar) Stop() {
 	s.wait()
 }
 
+// PID is its process.
+func (s *Sidecar) PID() int { return s.cmd.Process.Pid }
+
 // Kill ends it as nothing else could.
 func (s *Sidecar) Kill() {
 	_ = s.cmd.Process.Kill()
