@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -67,6 +68,47 @@ func TestThePageOfLocksKnowsEachAgentAndAllOfItsTools(t *testing.T) {
 		for _, line := range []string{row + " |", passes} {
 			if !strings.Contains(text, "\n"+line+"\n") {
 				t.Errorf("the page lacks the line\n%s", line)
+			}
+		}
+	}
+}
+
+// reviewOrder is how the order of an agent's own reviewer and the hook is told; makersPage and testName are by what it is known.
+var (
+	reviewOrder = regexp.MustCompile(`^(before|after|beside|unknown)\b`)
+	makersPage  = regexp.MustCompile(`\]\(https://[a-z.-]+/[^)]+\)`)
+	testName    = regexp.MustCompile("`(Test\\w+)`")
+)
+
+func TestThePageOfLocksSaysByWhatItKnowsOfEachAgentsReviewer(t *testing.T) {
+	text := read(t, "docs/which-agent.md").text
+	_, table, _ := strings.Cut(text, "## The agent's own reviewer, and the order")
+	table, _, _ = strings.Cut(table, "\n## ")
+	var tests strings.Builder
+	for _, folder := range []string{"../cmd/bailiff-hook", "../examples/hermes"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*_test.go"))
+		for _, path := range files {
+			var file []byte
+			if file, err = os.ReadFile(path); err != nil {
+				break
+			}
+			tests.Write(file)
+		}
+		if err != nil || len(files) == 0 {
+			t.Fatalf("reading the tests of %s: %v", folder, err)
+		}
+	}
+	for _, name := range agents.Names() {
+		_, row, _ := strings.Cut(table, "\n| "+name+" | ")
+		row, _, _ = strings.Cut(row, "\n")
+		cells := strings.Split(row, " | ")
+		if len(cells) != 3 || !reviewOrder.MatchString(cells[1]) || !makersPage.MatchString(cells[2]) {
+			t.Errorf("of %s's own reviewer it says %q", name, cells)
+			continue
+		}
+		for _, found := range testName.FindAllStringSubmatch(cells[2], -1) {
+			if !strings.Contains(tests.String(), "\nfunc "+found[1]+"(t *testing.T)") {
+				t.Errorf("of %s's own reviewer it names %s, which is no test", name, found[1])
 			}
 		}
 	}
