@@ -93,7 +93,8 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 		return nil, err
 	}
 	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, memory: memoryOf(of), release: release,
-		caches: caches.New(filepath.Join(cfg.StateDir, "caches")), reports: reports.NewKeeper(cfg.StateDir), reloaded: make(chan struct{}, 1)}
+		caches: caches.New(filepath.Join(cfg.StateDir, "caches")), reloaded: make(chan struct{}, 1),
+		reports: reports.NewKeeper(cfg.StateDir)}
 	if err := c.load(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}

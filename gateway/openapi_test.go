@@ -150,7 +150,8 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 		{"GET", "/v1/mcp", ""}, {"GET", "/v1/mcp/files", ""}, {"POST", "/v1/mcp/files/trust", `{"digest": "d1"}`},
 		{"DELETE", "/v1/mcp/files", ""},
 		{"GET", "/v1/changes", ""}, {"GET", "/v1/changes/c1?patch=true", ""}, {"POST", "/v1/changes/c1/undo", `{"paths": ["src"]}`},
-		{"GET", "/v1/decisions?session=s1", ""}, {"GET", "/v1/report?days=30", ""}, {"GET", eventsPath, ""}, {"POST", "/v1/console/links", ""},
+		{"GET", "/v1/decisions?session=s1", ""}, {"GET", "/v1/report?days=30", ""}, {"GET", eventsPath, ""},
+		{"POST", "/v1/console/links", ""},
 		{"POST", "/v1/break-glass", `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`},
 		{"GET", "/healthz", ""}, {"GET", "/v1/openapi.yaml", ""},
 	}

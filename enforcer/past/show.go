@@ -64,7 +64,8 @@ func (s *Store) Show(session string) (all []api.SessionPast, err error) {
 	defer s.mu.Unlock()
 	for _, k := range known {
 		if k.ID == session {
-			all = append(all, api.SessionPast{Session: k, History: s.stateLocked(name{caller: k.Caller, session: k.ID}).history(time.Now())})
+			kept := s.stateLocked(name{caller: k.Caller, session: k.ID})
+			all = append(all, api.SessionPast{Session: k, History: kept.history(time.Now())})
 		}
 	}
 	return all, err

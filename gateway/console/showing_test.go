@@ -225,7 +225,8 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	if v := b.violations(); len(v) > 0 {
 		t.Errorf("the page's policy stopped %q", v)
 	}
-	if n := is[int](b, `document.querySelectorAll(':is(#app, #session) :is(script, iframe, [onerror], [onload], img:not([src="/icon.svg"]), a)').length`); n > 0 {
+	if n := is[int](b, `document.querySelectorAll(':is(#app, #session) :is(script, iframe, [onerror], [onload], `+
+		`img:not([src="/icon.svg"]), a)').length`); n > 0 {
 		t.Errorf("%d elements were made of text", n)
 	}
 	b.press("1")

@@ -86,7 +86,8 @@ func converse(b *testing.B, s *apptest.Sidecar, servers int) (pids []int) {
 			_, err = operators.TrustMCP(b.Context(), "weather", shown.Digest)
 			backendtest.Must(b, err)
 		}
-		ask(`{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "get_weather", "arguments": {"city": "Oslo"}}}`, "Rain.")
+		ask(`{"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "get_weather", "arguments": {"city": "Oslo"}}}`,
+			"Rain.")
 		pids = append(pids, cmd.Process.Pid)
 	}
 	return pids

@@ -17,7 +17,8 @@ func TestAReportOfTheRunningLogIsRememberedAndMadeOneAtATime(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(dir, "decisions"), 0o700))
 	b := &book{at: monday}
 	write := func(rest string) {
-		must(t, os.WriteFile(filepath.Join(dir, "decisions", "00000001-2026-11-23.jsonl"), []byte(strings.Join(b.lines, "\n")+"\n"+rest), 0o600))
+		text := []byte(strings.Join(b.lines, "\n") + "\n" + rest)
+		must(t, os.WriteFile(filepath.Join(dir, "decisions", "00000001-2026-11-23.jsonl"), text, 0o600))
 	}
 	b.decide(t, "d1", "u1", "make", denying("command.kills"))
 	write("")
