@@ -82,7 +82,7 @@ func TestEveryViewPassesAxe(t *testing.T) {
 		b.press(kb.Escape)
 		b.await(`!document.querySelector('dialog[open]')`)
 	}
-	for n, view := range []string{"activity", "grants", "sandboxes", "system", "report"} {
+	for n, view := range []string{"activity", "grants", "sandboxes", "report", "system"} {
 		b.press(fmt.Sprint(n + 2))
 		b.await(fmt.Sprintf(`document.querySelector('#view-%s').checkVisibility()`, view))
 		b.passesAxe(script, view, "html")

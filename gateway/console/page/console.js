@@ -11,7 +11,7 @@ import * as changes from './changes.js'
 import * as sessions from './sessions.js'
 import { readReport } from './report.js'
 
-const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system', 'report']
+const views = ['approvals', 'activity', 'grants', 'sandboxes', 'report', 'system']
 
 // known is what the sidecar said last.
 const known = { me: null, pending: [], shown: null, freezes: [], events: [], status: null, keys: null, mayUndo: false, changed: new Map() }
