@@ -34,11 +34,7 @@ for line in sys.stdin:
 func BenchmarkServers(b *testing.B) {
 	folder := apptest.OpenDir(b)
 	backendtest.Must(b, os.WriteFile(filepath.Join(folder, "weather.py"), []byte(weather), 0o644)) //nolint:gosec // sandboxes read it
-	const cli = "      cli: {isolation: optional,"
-	s := apptest.Serve(b, apptest.WithRules(b, "",
-		cli, cli+" mounts: {bubblewrap: [{source: "+folder+", target: /srv/example, read_only: true}]},",
-		"    mcp_tools:\n", "    mcp_tools:\n      weather: {get_weather: allow}\n"),
-		"backends: {bubblewrap: {mounts_allowed: ["+folder+"]}}", "limits: {sandboxes: {user: 60}}")
+	s := apptest.Serve(b, append(showing(b, folder, "", "weather: {get_weather: allow}"), "limits: {sandboxes: {user: 60}}")...)
 	for b.Loop() {
 		converse(b, s, 1)
 		time.Sleep(20 * time.Second)

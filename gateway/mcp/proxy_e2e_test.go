@@ -28,16 +28,22 @@ func exampleServer(t *testing.T) (sections []string, server string) {
 			t.Fatal(err)
 		}
 	}
-	const cli = "      cli: {isolation: optional,"
-	return []string{
-		apptest.WithRules(t, `deny contains {"rule": "house.city", "message": "Not of that city.", "match": input.args.arguments.city} if {
+	return showing(t, folder, `deny contains {"rule": "house.city", "message": "Not of that city.", "match": input.args.arguments.city} if {
 	input.tool == "mcp"
 	input.args.arguments.city == "Atlantis"
-}`,
-			cli, cli+" mounts: {bubblewrap: [{source: "+folder+", target: /srv/example, read_only: true}]},",
-			"    mcp_tools:\n", "    mcp_tools:\n      weather: {get_weather: ask, other: allow}\n"),
+}`, "weather: {get_weather: ask, other: allow}"),
+		"/srv/example/node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/mcpServerOutputSchema.js"
+}
+
+// showing are the sections with which sandboxes of bubblewrap show a folder at /srv/example, and the table mcp_tools has a row more.
+func showing(tb testing.TB, folder, rego, row string) (sections []string) {
+	tb.Helper()
+	const cli, tools = "      cli: {isolation: optional,", "    mcp_tools:\n"
+	return []string{
+		apptest.WithRules(tb, rego, cli, cli+" mounts: {bubblewrap: [{source: "+folder+", target: /srv/example, read_only: true}]},",
+			tools, tools+"      "+row+"\n"),
 		"backends: {bubblewrap: {mounts_allowed: [" + folder + "]}}",
-	}, "/srv/example/node_modules/@modelcontextprotocol/sdk/dist/esm/examples/server/mcpServerOutputSchema.js"
+	}
 }
 
 func TestTheOfficialClientsCallToolsOfAnotherServerBehindTheSidecar(t *testing.T) {

@@ -56,11 +56,7 @@ func behindAndBeside(t *testing.T) (s *apptest.Sidecar, behind, beside []string)
 	for _, name := range strings.Fields(everything) {
 		rows = append(rows, name+": allow")
 	}
-	const cli = "      cli: {isolation: optional,"
-	s = apptest.Serve(t, apptest.WithRules(t, "",
-		cli, cli+" mounts: {bubblewrap: [{source: "+folder+", target: /srv/example, read_only: true}]},",
-		"    mcp_tools:\n", "    mcp_tools:\n      everything: {"+strings.Join(rows, ", ")+"}\n"),
-		"backends: {bubblewrap: {mounts_allowed: ["+folder+"]}}")
+	s = apptest.Serve(t, showing(t, folder, "", "everything: {"+strings.Join(rows, ", ")+"}")...)
 	const server = "/node_modules/@modelcontextprotocol/server-everything/dist/index.js"
 	return s, []string{filepath.Join(apptest.Programs(t), "bailiff-hook"), "mcp", "everything", "--listen", s.Agent, "--", "node",
 		"/srv/example" + server}, []string{"node", folder + server}

@@ -68,10 +68,7 @@ func installServers(t *testing.T) (folder string) {
 func TestTheShippedRowsAreTheToolsOfTheServersOfNPM(t *testing.T) {
 	backendtest.Reserve(t, "it installs three servers from npm")
 	folder := installServers(t)
-	const cli = "      cli: {isolation: optional,"
-	mounts := " mounts: {bubblewrap: [{source: " + folder + ", target: /srv/example, read_only: true}]},"
-	s := apptest.Serve(t, apptest.WithRules(t, "", cli, cli+mounts),
-		"backends: {bubblewrap: {mounts_allowed: ["+folder+"]}}")
+	s := apptest.Serve(t, showing(t, folder, "", "")...)
 	operators := s.Operators(t)
 	for name, server := range ofNPM {
 		t.Run(name, func(t *testing.T) {
