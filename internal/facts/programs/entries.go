@@ -1,9 +1,9 @@
 package programs
 
 import (
-	"bytes"
 	"fmt"
 	"io/fs"
+	"strings"
 	"sync"
 
 	"go.yaml.in/yaml/v3"
@@ -17,77 +17,117 @@ type entry struct {
 	Meaning map[string]yaml.Node `yaml:",inline"`
 }
 
-// shipped are the grammars of the entries, and the names that the policies judge. A fault in the files is one of this program.
+// shipped are the entries of the files. A fault in the files is one of this program.
 var shipped = sync.OnceValue(load)
 
-func load() grammars {
-	g := grammars{map[string]*Program{}, map[string]bool{}}
+func load() *grammars {
 	files, err := fs.Glob(policies.FS, "bailiff/programs/*/data.yaml")
 	if err != nil {
 		panic(err)
 	}
+	g := &grammars{texts: map[string]string{}}
 	for _, name := range files {
 		text, err := policies.FS.ReadFile(name)
 		if err == nil {
-			err = g.read(text)
+			err = g.add(string(text))
 		}
 		if err != nil {
 			panic(fmt.Errorf("reading %s: %w", name, err))
 		}
 	}
-	if err := g.compare(); err != nil {
-		panic(err)
-	}
 	return g
 }
 
+// grammars are entries by their names, each read when it is first asked for: a command names few of a thousand.
 type grammars struct {
-	programs map[string]*Program
-	judged   map[string]bool
+	texts map[string]string
+	known sync.Map // of *known
 }
 
-func all() map[string]*Program { return shipped().programs }
+// known is what an entry says: the grammar, nil if there is none, and whether the policies judge the name.
+type known struct {
+	program *Program
+	judged  bool
+}
 
-func judged() map[string]bool { return shipped().judged }
-
-// read adds the entries of a file.
-func (g grammars) read(text []byte) error {
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	d.KnownFields(true)
-	entries := map[string]entry{}
-	if err := d.Decode(&entries); err != nil {
-		return fmt.Errorf("reading the grammar of programs: %w", err)
-	}
-	for name, e := range entries {
-		if e.Grammar != nil {
-			g.programs[name] = e.Grammar
+// add takes a file apart. An entry begins with its name at the beginning of a line.
+func (g *grammars) add(text string) error {
+	name, begun, at := "", 0, 0
+	text += "\nend:\n"
+	for line := range strings.Lines(text) {
+		if strings.IndexByte(" #\n", line[0]) < 0 {
+			if g.texts[name] != "" {
+				return fmt.Errorf("%s has two entries", name)
+			}
+			if name != "" {
+				g.texts[name] = text[begun:at]
+			}
+			name, begun = nameIn(line), at
 		}
-		if len(e.Meaning) > 0 {
-			g.judged[name] = true
-		}
+		at += len(line)
 	}
 	return nil
 }
 
-// compare gives the programs that are like others the grammar of those.
-func (g grammars) compare() error {
-	for name, p := range g.programs {
-		if p.Like == "" {
-			continue
-		}
-		other := g.programs[p.Like]
-		if !other.isDescribed() || p.isDescribed() {
-			return fmt.Errorf("reading the grammar of programs: %s is like %s, which must be described, and %[1]s not", name, p.Like)
-		}
-		p.Operands, p.Options, p.Flags = other.Operands, other.Options, other.Flags
-		p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
-		if p.ProgramIn == nil && p.Runs == nil {
-			p.ProgramIn = other.ProgramIn
-		}
-		if p.Input == "" && p.Texts == nil {
-			p.Input, p.When, p.Texts, p.Plain = other.Input, other.When, other.Texts, other.Plain
-			p.Escapes, p.Reading, p.Writing, p.Running = other.Escapes, other.Reading, other.Writing, other.Running
-		}
+// nameIn is the key that a line of YAML begins with.
+func nameIn(line string) string {
+	if line[0] == '\'' {
+		name, _, _ := strings.Cut(line[1:], "'")
+		return name
+	}
+	name, _, _ := strings.Cut(line, ":")
+	return name
+}
+
+// of is what the entry of a name says; the zero value where there is none.
+func (g *grammars) of(name string) known {
+	if k, ok := g.known.Load(name); ok {
+		return *k.(*known)
+	}
+	if g.texts[name] == "" {
+		return known{}
+	}
+	k, err := g.read(name)
+	if err != nil {
+		panic(err)
+	}
+	same, _ := g.known.LoadOrStore(name, k)
+	return *same.(*known)
+}
+
+// read is what the text of an entry says.
+func (g *grammars) read(name string) (*known, error) {
+	d := yaml.NewDecoder(strings.NewReader(g.texts[name]))
+	d.KnownFields(true)
+	entries := map[string]entry{}
+	err := d.Decode(&entries)
+	e := entries[name]
+	if err == nil && e.Grammar != nil && e.Grammar.Like != "" {
+		err = e.Grammar.resemble(g.of(e.Grammar.Like).program)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the entry of %s: %w", name, err)
+	}
+	return &known{e.Grammar, len(e.Meaning) > 0}, nil
+}
+
+func of(name string) *Program { return shipped().of(name).program }
+
+func judged(name string) bool { return shipped().of(name).judged }
+
+// resemble gives a program that is like another one the grammar of that.
+func (p *Program) resemble(other *Program) error {
+	if !other.isDescribed() || p.isDescribed() {
+		return fmt.Errorf("the program is like %s, which must be described, and the program itself not", p.Like)
+	}
+	p.Operands, p.Options, p.Flags = other.Operands, other.Options, other.Flags
+	p.Long, p.Strict, p.Plus = other.Long, other.Strict, other.Plus
+	if p.ProgramIn == nil && p.Runs == nil {
+		p.ProgramIn = other.ProgramIn
+	}
+	if p.Input == "" && p.Texts == nil {
+		p.Input, p.When, p.Texts, p.Plain = other.Input, other.When, other.Texts, other.Plain
+		p.Escapes, p.Reading, p.Writing, p.Running = other.Escapes, other.Reading, other.Writing, other.Running
 	}
 	return nil
 }

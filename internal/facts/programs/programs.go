@@ -2,8 +2,8 @@
 // operands are, and what a program starts, runs, reads, writes and loses.
 //
 // What is promised: the grammar of a program is the key "grammar" of its entry below policies/bailiff/programs, as this
-// program holds it: policies of a team add no reading and take none away. The entries are read once, when the
-// first program is asked for. An unknown key or kind in a grammar is an error with its line.
+// program holds it: policies of a team add no reading and take none away. An entry is read once, when its name is
+// first asked for. An unknown key or kind in a grammar is an error with its line.
 //
 // Not here: what a program means to the policies (the other keys of its entry say that), and grammars
 // that no entry can hold, such as those of tar and find (package shell has them).
@@ -225,7 +225,7 @@ var Undescribed Program
 
 // Of is the grammar of a program by its own name.
 func Of(name string) *Program {
-	if p := all()[name]; p != nil {
+	if p := of(name); p != nil {
 		return p
 	}
 	return &Undescribed
@@ -245,20 +245,19 @@ type Entry struct {
 
 // Look finds all that the grammars say of a name.
 func Look(name string) *Entry {
-	if e := entries()[name]; e != nil {
+	if e, ok := entries.Load(name); ok {
+		return e.(*Entry)
+	}
+	e := entryOf(name)
+	if of(name) == nil {
 		return e
 	}
-	return entryOf(name)
+	same, _ := entries.LoadOrStore(name, e)
+	return same.(*Entry)
 }
 
-// entries are those of the names that have a grammar.
-var entries = sync.OnceValue(func() map[string]*Entry {
-	known := make(map[string]*Entry, len(all()))
-	for name := range all() {
-		known[name] = entryOf(name)
-	}
-	return known
-})
+// entries are those of the names that have a grammar and were looked for.
+var entries sync.Map
 
 func entryOf(name string) *Entry {
 	own := Of(name)
@@ -273,11 +272,11 @@ func entryOf(name string) *Entry {
 // Description says how a program reads its arguments, by its name or that of its family:
 // python for python3.11.
 func Description(name string) *Program {
-	if p := all()[name]; p.isDescribed() {
+	if p := of(name); p.isDescribed() {
 		return p
 	}
 	if family := Family(name); family != name {
-		if p := all()[family]; p.isDescribed() {
+		if p := of(family); p.isDescribed() {
 			return p
 		}
 	}
@@ -287,11 +286,11 @@ func Description(name string) *Program {
 // Explains says that the grammar tells what a program does with the words that it is given;
 // it is false for a program that nothing describes.
 func Explains(name string) bool {
-	if all()[name].explains() {
+	if of(name).explains() {
 		return true
 	}
 	family := Family(name)
-	return family != name && all()[family].explains()
+	return family != name && of(family).explains()
 }
 
 func (p *Program) explains() bool {
@@ -307,10 +306,10 @@ func (p *Program) onlyOptions() bool {
 // Starts says that a word may be the program that another one starts: it is a name that
 // the grammar or the policies know, and no part of the shell.
 func Starts(name string) bool {
-	if p := all()[name]; p != nil && (len(p.Finds) == 0 || p.explains()) {
+	if p := of(name); p != nil && (len(p.Finds) == 0 || p.explains()) {
 		return !p.Unsettles || p.Wraps != "" || p.Grammar != ""
 	}
-	return judged()[name] || Interpreter(name) != ""
+	return judged(name) || Interpreter(name) != ""
 }
 
 func (p *Program) isDescribed() bool {
@@ -371,8 +370,8 @@ func Family(name string) string {
 
 // Interpreter is the language a program interprets, empty if it does not.
 func Interpreter(name string) string {
-	if e := entries()[name]; e != nil {
-		return e.Language
+	if of(name) != nil {
+		return Look(name).Language
 	}
 	return interpreterOf(name)
 }
@@ -389,13 +388,13 @@ func interpreterOf(name string) string {
 }
 
 // Known says that an entry says anything of a name.
-func Known(name string) bool { return all()[name] != nil || judged()[name] }
+func Known(name string) bool { return of(name) != nil || judged(name) }
 
 // BaseName is the name of a compiler in one that ends in a version, such as "gcc" for "gcc-12". Any other name is the program's
 // own, so that a row which a table has for it holds.
 func BaseName(name string) string {
 	bare := strings.TrimRight(name, "0123456789.-")
-	if len(bare) == len(name) || judged()[name] || !strings.ContainsAny(name[len(name)-1:], "0123456789") || !Of(bare).Versioned {
+	if len(bare) == len(name) || judged(name) || !strings.ContainsAny(name[len(name)-1:], "0123456789") || !Of(bare).Versioned {
 		return name
 	}
 	return bare
@@ -407,8 +406,11 @@ func InterpreterLike(name string) string { return interpreters()[strings.ToLower
 
 var interpreters = sync.OnceValue(func() map[string]string {
 	names := map[string]string{}
-	for name, p := range all() {
-		if p.Language != "" && len(name) > 2 { // a shorter one may be an alias
+	for name, text := range shipped().texts {
+		if len(name) <= 2 || !strings.Contains(text, "language:") { // a shorter one may be an alias
+			continue
+		}
+		if p := of(name); p != nil && p.Language != "" {
 			names[strings.ToLower(name)] = name
 		}
 	}

@@ -68,16 +68,16 @@ func files(t testing.TB) (texts [][]byte) {
 	return texts
 }
 
-func TestFaultsOfTheGrammarAreToldWithTheirLine(t *testing.T) {
+func TestFaultsOfTheGrammarAreToldWithTheirProgram(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"rm: {grammar: {operands: writes}}\nls: {grammar: {operand: reads}}": "line 2: field operand not found",
+		"rm: {grammar: {operands: writes}}\nls: {grammar: {operand: reads}}": "ls: yaml: unmarshal errors:\n  line 1: field operand not found",
 		"rm: {grammar: {operands: written}}":                                 "line 1: \"written\" is none of",
-		"\nrm: {grammar: {options: -o=write}}":                               "line 2: the option -o=write",
+		"\nrm: {grammar: {options: -o=write}}":                               "the option -o=write",
 		"rm: {grammar: {options: -o -o}}":                                    "line 1: the option -o is given twice",
 		"npm: {grammar: {subcommands: run=many}}":                            "line 1: reading the subcommand run=many",
-		"rm: {}\nrm: {}":                  "line 2: mapping key \"rm\" already defined at line 1",
-		"zsh: {grammar: {like: bash}}":    "zsh is like bash",
+		"rm: {}\nrm: {}":                  "rm has two entries",
+		"zsh: {grammar: {like: bash}}":    "zsh: the program is like bash",
 		"rm: {grammar: {wraps: it}}":      "line 1: \"it\" is none of",
 		"rm: {grammar: {skips: it}}":      "line 1: \"it\" is none of",
 		"rm: {grammar: {loses: it}}":      "line 1: \"it\" is none of",
@@ -88,10 +88,11 @@ func TestFaultsOfTheGrammarAreToldWithTheirLine(t *testing.T) {
 		"rm: {grammar: {escapes: 'x'}}":   "line 1: reading the expression",
 		"rm: {grammar: {output: it}}":     "line 1: \"it\" is none of",
 	} {
-		g := grammars{map[string]*Program{}, map[string]bool{}}
-		err := g.read([]byte(text))
-		if err == nil {
-			err = g.compare()
+		g := &grammars{texts: map[string]string{}}
+		err := g.add(text)
+		for name := range g.texts {
+			_, fault := g.read(name)
+			err = cmp.Or(err, fault)
 		}
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: the error is %v, want %q", text, err, want)
@@ -149,8 +150,27 @@ func TestOneProgramHasOneLine(t *testing.T) {
 	}
 }
 
-func BenchmarkRead(b *testing.B) {
-	for b.Loop() {
-		load()
+// An entry says by itself what it says in its file.
+func TestEveryEntryIsReadAsInItsFile(t *testing.T) {
+	t.Parallel()
+	names := 0
+	for _, file := range files(t) {
+		var whole map[string]entry
+		if err := yaml.Unmarshal(file, &whole); err != nil {
+			t.Fatal(err)
+		}
+		names += len(whole)
+		for name, want := range whole {
+			alone, err := shipped().read(name)
+			if want.Grammar != nil && want.Grammar.Like != "" {
+				err = cmp.Or(err, want.Grammar.resemble(Of(want.Grammar.Like)))
+			}
+			if err != nil || alone.judged != (len(want.Meaning) > 0) || !reflect.DeepEqual(alone.program, want.Grammar) {
+				t.Errorf("%s: by itself it is %+v, in its file %+v: %v", name, alone, want, err)
+			}
+		}
+	}
+	if len(shipped().texts) != names {
+		t.Errorf("the files have %d entries, %d were found", names, len(shipped().texts))
 	}
 }
