@@ -19,9 +19,8 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
-
-	"github.com/leodido/go-syslog/v4/rfc5424"
 
 	"github.com/bailiff-dev/bailiff/backends/settings"
 	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
@@ -235,7 +234,7 @@ func (c *Client) Close() {
 const logAudit = 13
 
 // The severities of RFC 5424, table 2, for those of the policies.
-var severities = map[string]uint8{"critical": 2, "high": 3, "medium": 4, "low": 5, "": 6}
+var severities = map[string]int{"critical": 2, "high": 3, "medium": 4, "low": 5, "": 6}
 
 func (c *Client) message(line []byte) ([]byte, error) {
 	l, _ := logline.Read(line) // one that is no event is sent all the same
@@ -246,22 +245,21 @@ func (c *Client) message(line []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	m := &rfc5424.SyslogMessage{}
-	m.SetPriority(logAudit*8 + severityOf(l))
-	m.SetVersion(1)
-	m.SetTimestamp(l.Line.Timestamp.UTC().Format("2006-01-02T15:04:05.000000Z07:00"))
-	m.SetHostname(c.name)
-	m.SetAppname("bailiff")
-	m.SetProcID(strconv.Itoa(os.Getpid()))
-	m.SetMsgID(cmp.Or(string(l.Line.Custom.Event), "unread"))
-	head, err := m.String()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Concat([]byte(head), []byte(" "), text), nil
+	at := l.Line.Timestamp.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	head := fmt.Sprintf("<%d>1 %s %s bailiff %d %s - ", logAudit*8+severityOf(l), at, field(c.name, 255), os.Getpid(),
+		field(cmp.Or(string(l.Line.Custom.Event), "unread"), 32))
+	return slices.Concat([]byte(head), text), nil
 }
 
-func severityOf(l logline.Event) uint8 {
+// field is a value of a message's head, which has no spaces and ends at a length (RFC 5424, section 6); "-" if it cannot be that.
+func field(value string, most int) string {
+	if value == "" || len(value) > most || strings.ContainsFunc(value, func(r rune) bool { return r < 33 || r > 126 }) {
+		return "-"
+	}
+	return value
+}
+
+func severityOf(l logline.Event) int {
 	most := severities[""]
 	if l.Line.Error != nil {
 		most = severities["high"]

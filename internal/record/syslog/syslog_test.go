@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,6 +52,7 @@ func TestMessagesAreThoseOfTheStandard(t *testing.T) {
 		strings.Replace(line, `"custom"`, `"result":{"denials":[{"severity":"low"},{"severity":"critical"}]},"custom"`, 1):            2,
 		strings.Replace(line, `"custom"`, `"result":{"approval":{"reasons":[{"severity":"medium"},{"severity":"odd"}]}},"custom"`, 1): 4,
 		`no event`: 6,
+		strings.Replace(line, `decision"}}`, `de\ncision"}}`, 1): 6,
 	} {
 		made, err := c.message([]byte(text))
 		must(t, err)
@@ -60,7 +62,8 @@ func TestMessagesAreThoseOfTheStandard(t *testing.T) {
 			continue
 		}
 		m := read.(*rfc5424.SyslogMessage)
-		if *m.Facility != 13 || *m.Severity != severity || *m.Appname != "bailiff" || *m.Message != text || m.Hostname == nil {
+		if *m.Facility != 13 || *m.Severity != severity || *m.Appname != "bailiff" || *m.Message != text || m.Hostname == nil ||
+			m.StructuredData != nil || *m.ProcID != strconv.Itoa(os.Getpid()) || m.Timestamp.IsZero() == strings.Contains(text, "20") {
 			t.Errorf("%s is read as %+v", made, m)
 		}
 	}
