@@ -45,14 +45,16 @@ graph    = $(if $(BAILIFF_TIMES),-count=1 -debug-actiongraph=$(BAILIFF_TIMES)/$(
 # Packages that start goroutines or are called by many at once: their tests run under the race detector, and nowhere else.
 # Those that take longest begin first.
 RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway/chat/... gateway/client gateway/mcp/... backends/kernel backends/loop \
-	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,record/... secrets/... fleet/... login/... \
+	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,secrets/... fleet/... login/... \
+	$(addprefix record/,audit export records traces) \
 	$(addprefix network/,egress/... httpapi names reach remote/... throttle) \
 	judging/bundle judging/guard judging/rows host/nice host/subprocess text/headtail recent tests/scripted))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it
 # nothing: the short ones run under it too.
 RACED_SHORT := $(addprefix ./,internal/project/snapshot internal/approval internal/approval/file internal/approval/shared internal/pdp \
 	$(addprefix internal/pdp/,background evaluation memo policyset regotest rulecache) gateway gateway/console app backends/apptainer \
-	backends/bubblewrap backends/daytona backends/docker backends/local backends/modal backends/ssh/... backends/vercel cmd/... \
+	backends/bubblewrap backends/daytona backends/docker backends/local backends/modal backends/ssh/... backends/vercel \
+	cmd/bailiff cmd/bailiff/setup cmd/bailiff-hook cmd/bailiff-runner/... \
 	internal/judging/replay internal/project/carry)
 
 .PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \

@@ -233,6 +233,18 @@ func TestTheVocabularyImportsTheStandardLibraryOnly(t *testing.T) {
 	}
 }
 
+// What runs templates of the standard library calls methods by name, for which the linker keeps every method of everything: a
+// sixth of bailiff.
+func TestTheLinkerMayLeaveMethodsOut(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, path := range p.Imports {
+			if path == "text/template" || path == "html/template" {
+				t.Errorf("%s imports %s: write the text by fmt, and escape what comes from others by package html", p.ImportPath, path)
+			}
+		}
+	}
+}
+
 func packages(t *testing.T) []listed {
 	t.Helper()
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "./...").Output()

@@ -3,7 +3,8 @@ package console
 import (
 	"context"
 	"errors"
-	"html/template"
+	"fmt"
+	"html"
 	"net/http"
 	"time"
 
@@ -120,19 +121,20 @@ func (c *Console) loginCookie(kept string, age time.Duration) *http.Cookie {
 		SameSite: http.SameSiteLaxMode, MaxAge: int(age / time.Second)}
 }
 
-var refused = template.Must(template.New("refused").Parse(`<!doctype html>
+// refused has a place for why.
+const refused = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>bailiff console – not logged in</title>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <link rel="stylesheet" href="/console.css"></head>
-<body><main class="login"><h1>Not logged in</h1><p role="alert">{{.}}</p><p><a href="/">Back to the console</a></p></main></body></html>
-`))
+<body><main class="login"><h1>Not logged in</h1><p role="alert">%s</p><p><a href="/">Back to the console</a></p></main></body></html>
+`
 
 // refuseLogin says on a page of its own why a person is not logged in: it is no script that asked.
 func (c *Console) refuseLogin(w http.ResponseWriter, way string, err error) {
 	status := c.noteRefusal(way, err)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_ = refused.Execute(w, bailiff.Sentence(err.Error())) // a browser that is gone needs no page
+	_, _ = fmt.Fprintf(w, refused, html.EscapeString(bailiff.Sentence(err.Error()))) // a browser that is gone needs no page
 }
 
 // noteRefusal counts and logs a login that let no person in, the log as often as it bears.

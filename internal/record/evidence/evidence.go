@@ -108,16 +108,12 @@ func (c *Case) Write(w io.Writer, found audit.Report, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	page, err := c.page(found, now)
-	if err != nil {
-		return err
-	}
 	packed := gzip.NewWriter(w)
 	files := tar.NewWriter(packed)
 	for _, f := range []struct {
 		name string
 		text []byte
-	}{{"case/index.html", page}, {"case/events.jsonl", c.lines()}, {"case/verification.json", append(checked, '\n')}} {
+	}{{"case/index.html", c.page(found, now)}, {"case/events.jsonl", c.lines()}, {"case/verification.json", append(checked, '\n')}} {
 		err = files.WriteHeader(&tar.Header{Name: f.name, Mode: 0o600, Size: int64(len(f.text)), ModTime: now})
 		if err == nil {
 			_, err = files.Write(f.text)
