@@ -46,7 +46,7 @@ graph    = $(if $(BAILIFF_TIMES),-count=1 -debug-actiongraph=$(BAILIFF_TIMES)/$(
 # Those that take longest begin first.
 RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway/chat/... gateway/client gateway/mcp/... backends/kernel backends/loop \
 	backends/runner/... backends/workdirs examples/go/... $(addprefix internal/,secrets/... fleet/... login/... \
-	$(addprefix record/,audit export records traces) \
+	$(addprefix record/,audit export records syslog traces) \
 	$(addprefix network/,egress/... httpapi names reach remote/... throttle) \
 	judging/bundle judging/guard judging/rows host/nice host/subprocess text/headtail recent tests/scripted))
 # Of these, most tests start other programs or evaluate policies, which takes the detector ten times as long and shows it

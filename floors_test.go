@@ -157,7 +157,6 @@ var owners = map[string]string{
 	"github.com/go-webauthn/webauthn":        "internal/login/securitykey",
 	"github.com/zitadel/oidc/v3":             "internal/login/logintest",
 	"github.com/go-jose/go-jose/v4":          "internal/login/logintest",
-	"github.com/leodido/go-syslog/v4":        "internal/record/syslog",
 	"github.com/santhosh-tekuri/jsonschema":  "internal/record/ocsf",
 }
 
