@@ -24,6 +24,8 @@ type Decision struct {
 	// Observed are rules that would have asked or denied and were only observed, WithoutObserve is what the outcome would have been.
 	Observed       []string `json:"observed,omitempty"`
 	WithoutObserve string   `json:"without_observe,omitempty"`
+	// Budgets are those that hold for a request that may run, with what was left of each.
+	Budgets []Budget `json:"budgets,omitempty"`
 	// Revision is the SHA-256 of the loaded policies.
 	Revision string `json:"revision"`
 }

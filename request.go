@@ -66,6 +66,8 @@ type Request struct {
 	// Folder is the working folder by its device and inode ("64769:12") where the client runs the request itself, on the
 	// host: what the text runs can be looked at where the sidecar sees the same folder. It is set by the gateway too.
 	Folder string `json:"-"`
+	// Within says that a script makes the request, in whose own time it runs. It is set by the enforcer.
+	Within bool `json:"-"`
 }
 
 // Args are the arguments of a tool; which of them may be set depends on the tool.
@@ -195,7 +197,9 @@ type Circumstances struct {
 	History *SessionHistory
 	// Requester is the person who asks.
 	Requester Requester
-	Time      time.Time
+	// Spent is what was used of budgets.
+	Spent *Spent
+	Time  time.Time
 }
 
 // BackendState is what is known of a configured backend when a request is judged.

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/enforcer/budget"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 	"github.com/bailiff-dev/bailiff/enforcer/past"
@@ -92,42 +93,7 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	}
 	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, memory: memoryOf(of),
 		caches: caches.New(filepath.Join(cfg.StateDir, "caches")), reloaded: make(chan struct{}, 1), release: release}
-	if err := c.load(ctx); err != nil {
-		return nil, errors.Join(err, c.releaseAll())
-	}
-	if err := c.openFleet(ctx); err != nil {
-		return nil, errors.Join(err, c.releaseAll())
-	}
-	wayOut, err := c.newWayOut()
-	if err != nil {
-		return nil, errors.Join(err, c.releaseAll())
-	}
-	parts := enforcer.Config{
-		Repositories: c.newRepositories(), Caches: c.caches,
-		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics,
-		Readiness: c.metrics,
-		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
-		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces, Projects: c.ledger.Projects,
-		Backends: c.backends, Credentials: cfg.Credentials(), Owner: owner(cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
-		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinishedRequests(c.decisions), WayOut: wayOut, Log: log,
-		KeptAside: filepath.Join(cfg.StateDir, "kept-aside.json"), People: requesters.People{Roster: &c.roster, Own: c.personal},
-	}
-	if c.snapshots != nil {
-		parts.Snapshots = c.snapshots
-	}
-	if c.past, err = past.Open(past.Config{Dir: filepath.Join(cfg.StateDir, "session-histories"), Scrub: c.scrubber.Scrub,
-		Damaged: c.metrics.HistoryDamaged, Log: log}); err != nil {
-		return nil, errors.Join(err, c.releaseAll())
-	}
-	parts.History = c.past
-	c.enforcer, err = enforcer.New(parts)
-	if err != nil {
-		return nil, errors.Join(err, c.releaseAll())
-	}
-	if err := c.openMCP(); err != nil {
-		return nil, errors.Join(err, c.releaseAll())
-	}
-	if err := c.openRouter(); err != nil {
+	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}
 	c.halts.Store(true)
@@ -135,6 +101,50 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	c.enforcer.Warm(lease.Warm(cfg.Limits.Warm))
 	c.enforcer.Hold(hold(cfg.Egress))
 	return c, nil
+}
+
+// open opens all that works together in the enforcer, and what asks people for it.
+func (c *core) open(ctx context.Context) error {
+	if err := c.load(ctx); err != nil {
+		return err
+	}
+	if err := c.openFleet(ctx); err != nil {
+		return err
+	}
+	wayOut, err := c.newWayOut()
+	if err != nil {
+		return err
+	}
+	parts := enforcer.Config{
+		Repositories: c.newRepositories(), Caches: c.caches,
+		Decider: c.policies, Recorder: c.recorder(), Environ: c.variables, Observer: c.metrics, Sandboxes: c.metrics,
+		Readiness: c.metrics,
+		Approvals: enforcerApprovals{c.approvals}, Freezer: enforcerApprovals{c.approvals}, Throttle: c.throttle,
+		Ledger: c.ledger.Sandboxes, Workspaces: c.ledger.Workspaces, Projects: c.ledger.Projects,
+		Backends: c.backends, Credentials: c.cfg.Credentials(), Owner: owner(c.cfg), CheckOwner: c.checkOwner, Tracer: c.enforcerTracer(),
+		Claims: c.claims(), Homes: c.homes(), Unfinished: unfinishedRequests(c.decisions), WayOut: wayOut, Log: c.log,
+		KeptAside: filepath.Join(c.cfg.StateDir, "kept-aside.json"), People: requesters.People{Roster: &c.roster, Own: c.personal},
+	}
+	if c.snapshots != nil {
+		parts.Snapshots = c.snapshots
+	}
+	if c.past, err = past.Open(past.Config{Dir: filepath.Join(c.cfg.StateDir, "session-histories"), Scrub: c.scrubber.Scrub,
+		Damaged: c.metrics.HistoryDamaged, Log: c.log}); err != nil {
+		return err
+	}
+	parts.History = c.past
+	if parts.Budgets, err = budget.Open(budget.Config{Dir: filepath.Join(c.cfg.StateDir, "budgets"), Damaged: c.metrics.BudgetDamaged,
+		Log: c.log}); err != nil {
+		return err
+	}
+	c.enforcer, err = enforcer.New(parts)
+	if err != nil {
+		return err
+	}
+	if err := c.openMCP(); err != nil {
+		return err
+	}
+	return c.openRouter()
 }
 
 // load opens what the enforcer needs, in the order in which each needs the other.

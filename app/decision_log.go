@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 	"github.com/bailiff-dev/bailiff/internal/record/export"
@@ -86,10 +86,10 @@ func bounds(d config.DecisionLog) audit.Bounds {
 	}
 }
 
-func unfinishedRequests(log *audit.Log) []enforcer.Unfinished {
-	var list []enforcer.Unfinished
+func unfinishedRequests(log *audit.Log) []answers.Unfinished {
+	var list []answers.Unfinished
 	for _, u := range log.UnfinishedRequests(time.Time{}) {
-		list = append(list, enforcer.Unfinished(u))
+		list = append(list, answers.Unfinished(u))
 	}
 	return list
 }

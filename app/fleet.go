@@ -10,7 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
-	"github.com/bailiff-dev/bailiff/enforcer"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/internal/config"
 	"github.com/bailiff-dev/bailiff/internal/fleet"
@@ -182,7 +182,7 @@ func (a *App) handOver(ctx context.Context) {
 const busyEvery = 200 * time.Millisecond
 
 // claims are the request ids of all sidecars as the enforcer needs them; nil where there is one.
-func (c *core) claims() enforcer.Claims {
+func (c *core) claims() answers.Claims {
 	if c.fleet.requests == nil {
 		return nil
 	}

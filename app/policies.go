@@ -9,6 +9,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/judging/bundle"
+	"github.com/bailiff-dev/bailiff/internal/judging/observed"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/pdp"
 	"github.com/bailiff-dev/bailiff/internal/pdp/passes"
@@ -103,5 +104,23 @@ func (c reloads) Reloaded(ok bool, revision string) {
 func (c reloads) BundleConfirmed() {
 	if c.policies.Status().RolledBack == nil {
 		c.metrics.BundleConfirmed()
+	}
+}
+
+// observed are the rows of the table observe.
+func (c *core) observed(ctx context.Context) []api.ObservedRule {
+	rows, err := observed.Rules(ctx, c.policies)
+	if err != nil {
+		c.log.Warn("which rules are observed cannot be told", "error", err)
+	}
+	return rows
+}
+
+// logObserved has the sidecar's own log say, each time that policies come into force, which rules are only observed.
+func (c *core) logObserved(ctx context.Context) {
+	for _, row := range c.observed(ctx) {
+		if row.InForce {
+			c.log.Warn("a rule is only observed, and neither asks nor denies", "rule", row.Rule, "until", row.Until)
+		}
 	}
 }

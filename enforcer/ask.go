@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/budget"
 	"github.com/bailiff-dev/bailiff/enforcer/inflight"
 )
 
@@ -62,6 +63,11 @@ func (e *Enforcer) isCovered(m *judged) bool {
 // wait asks approvers about a request. Once they approve, it is to be judged again.
 func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 	asked, err := e.parts.ask(ctx, m)
+	if errors.Is(err, budget.ErrUsedUp) {
+		a := denial(deny(m.Decision, ruleBudget, err.Error()+"."))
+		e.config.Recorder.Note(executionEvent(m.event, a))
+		return a
+	}
 	if err != nil {
 		a := failure(bailiff.Unavailable, bailiff.CodeApproval, fmt.Errorf("asking for approval: %w", err))
 		e.config.Recorder.Note(executionEvent(m.event, a)) // the decision alone reads as if people had been asked
@@ -75,6 +81,9 @@ func (e *Enforcer) wait(ctx context.Context, m *judged) answer {
 
 // ask puts a request to approvers, and waits for what they say.
 func (e *Enforcer) ask(ctx context.Context, m *judged) (asked bailiff.Approval, err error) {
+	if err = e.config.Budgets.Ask(e.asker(m.located), m.Decision, m.located.Digest()); err != nil {
+		return asked, err
+	}
 	if asked, err = e.config.Approvals.Ask(ctx, e.withUnbound(m.claim())); err != nil {
 		return asked, err
 	}
@@ -118,7 +127,7 @@ func toItsEnd(most time.Duration, end time.Time) time.Duration {
 // judgeAgain judges a request anew after the yes.
 func (e *Enforcer) judgeAgain(ctx context.Context, m *judged) *judged {
 	again := m.again()
-	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, found{}) })
+	e.judgeBy(ctx, again, func(ctx context.Context, m *judged) { m.Judgement = e.weigh(ctx, m, found{}) })
 	again.event.Custom.Digest = m.event.Custom.Digest // of the request as it was sent
 	return again
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends/kernel"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/toolbox"
 )
@@ -95,7 +96,7 @@ func (c *calls) answer(ctx context.Context, call kernel.Call) kernel.Result {
 		return fault(err.Error())
 	}
 	req := c.script.located
-	req.ID, req.Env, req.Args, req.Tool = "", nil, args, bailiff.Call
+	req.ID, req.Env, req.Args, req.Tool, req.Within = "", nil, args, bailiff.Call, true
 	if args.Name == "" {
 		req.Tool = bailiff.Terminal
 	}
@@ -108,7 +109,7 @@ func (c *calls) carry(ctx context.Context, req bailiff.Request) bailiff.Answer {
 		if err := c.admit(req); err != nil {
 			return failure(bailiff.Unavailable, bailiff.CodeRateLimited, err)
 		}
-		return c.execute(ctx, req, c.pass, c.script.held, atOnce)
+		return c.execute(ctx, req, c.pass, c.script.held, answers.AtOnce)
 	})
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
+	"github.com/bailiff-dev/bailiff/enforcer/budget"
 	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
@@ -28,16 +30,6 @@ type Recorder interface {
 	Record(ctx context.Context, e api.Event) error
 	Note(e api.Event)
 	Err() error
-}
-
-// Claims are the request ids of several sidecars.
-type Claims interface {
-	// Claim makes an id of a caller's session this sidecar's. First says that no other has run
-	// anything under it, same that another had it for the request of that digest.
-	Claim(ctx context.Context, caller, session, id, digest string) (first, same bool, err error)
-	// Ended says that what an id was claimed for has ended; free that nothing was run, so that
-	// the id may be claimed again.
-	Ended(caller, session, id string, free bool)
 }
 
 // Environ holds the variables that may be forwarded.
@@ -91,7 +83,7 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but People, Credentials, History, KeptAside, WayOut, Repositories, Caches, Snapshots,
+// Config is what an Enforcer needs; every field but People, Credentials, History, Budgets, KeptAside, WayOut, Repositories, Caches, Snapshots,
 // Tracer, Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
@@ -122,6 +114,8 @@ type Config struct {
 	Projects ledger.Entries[ledger.Project]
 	// History remembers what sessions did; nil means that it does so in memory only.
 	History *past.Store
+	// Budgets counts what is used of them; nil means that nothing is counted.
+	Budgets *budget.Store
 	// KeptAside is the file in which changes of protected files that were put back are remembered; empty if they are not.
 	KeptAside string
 	// WayOut serves the connections of sandboxes whose network is egress; nil means that
@@ -139,11 +133,11 @@ type Config struct {
 	Throttle Throttle
 	// Claims are the request ids of all sidecars that share a store, Homes which of them serves a session;
 	// both are nil where there is one.
-	Claims Claims
+	Claims answers.Claims
 	Homes  lease.Homes
 	// Unfinished are the requests that an earlier run started and whose end it
 	// did not record, or recorded not long ago.
-	Unfinished []Unfinished
+	Unfinished []answers.Unfinished
 	Log        *slog.Logger
 }
 

@@ -23,6 +23,7 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 			m.Decision = deny(m.Decision, ruleSnapshot,
 				"The policies order a snapshot before it, which what does not run here cannot have.")
 		}
+		e.setAsideForClient(m)
 		return m.judgementEvent(), m.Decision, m.took
 	})
 	e.rememberForClient(ctx, m, d.Decision)

@@ -24,7 +24,7 @@
 //     that must not run beside it, and reads only what was judged for it
 //     (enforcer/process);
 //   - what is frozen does not run, and what ran when it was frozen is stopped;
-//   - a request id runs at most once (answers.go).
+//   - a request id runs at most once (enforcer/answers).
 //
 // Not here: how a decision is made (internal/pdp), who shares which sandbox
 // (enforcer/lease), how one is made (backends), how a request arrives (gateway).
@@ -38,6 +38,7 @@ import (
 	"sync/atomic"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/inflight"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
@@ -61,7 +62,7 @@ func New(c Config) (*Enforcer, error) {
 		c.History = past.InMemory()
 	}
 	ctx, stop := context.WithCancelCause(context.Background())
-	e := &Enforcer{config: c, answers: remember(c.Unfinished, c.Claims), refusals: refusals.New(), running: ctx, stop: stop}
+	e := &Enforcer{config: c, answers: answers.Remember(c.Unfinished, c.Claims), refusals: refusals.New(), running: ctx, stop: stop}
 	e.leaving, e.leave = context.WithCancel(context.Background())
 	e.parts = e
 	if c.Tracer != nil {
@@ -87,7 +88,7 @@ func New(c Config) (*Enforcer, error) {
 type Enforcer struct {
 	config    Config
 	parts     parts
-	answers   *answers
+	answers   *answers.Remembered
 	leases    *lease.Pool
 	flights   flights
 	underWay  inflight.Count
@@ -122,7 +123,7 @@ func (e *Enforcer) Execute(ctx context.Context, req bailiff.Request, news func(b
 			return failure(bailiff.Unavailable, bailiff.CodeBusy, inflight.ErrTooMany)
 		}
 		defer e.underWay.Leave(req)
-		return answer{Answer: e.answers.once(ctx, req, news, func(claimed ownID) bailiff.Answer {
+		return answer{Answer: e.answers.Once(ctx, req, news, func(claimed answers.Own) bailiff.Answer {
 			return e.execute(ctx, req, news, nil, claimed).of(req)
 		})}
 	})

@@ -15,6 +15,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/ledger"
 )
@@ -399,7 +400,7 @@ type bench struct {
 	shown       lease.BackendObserver
 	made        lease.Observer
 	homes       lease.Homes
-	claims      Claims
+	claims      answers.Claims
 	checkOwner  func() error
 	wayOut      WayOut
 	log         *slog.Logger

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/bailiff-dev/bailiff"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/guard"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
@@ -23,7 +24,7 @@ var (
 func (e *Enforcer) noSandbox(ctx context.Context, d bailiff.Decision, err error) answer {
 	switch {
 	case ctx.Err() != nil:
-		return interruption(d.Backend.Name)
+		return answer{Answer: answers.Interruption()}.at(d.Backend.Name)
 	case errors.Is(err, errApproval):
 		return failure(bailiff.Unavailable, bailiff.CodeApproval, err)
 	case errors.As(err, new(lease.Evicted)):

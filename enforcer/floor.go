@@ -21,6 +21,7 @@ const (
 	ruleSnapshot     = "floor.snapshot"
 	ruleUntrusted    = "floor.mcp_untrusted"
 	ruleUnnoted      = "floor.project_unnoted"
+	ruleBudget       = "floor.budget"
 )
 
 // instead says of each rule here that denies what would be allowed.
@@ -32,6 +33,7 @@ var instead = map[string]string{
 	ruleSnapshot:           "Send it to be run by bailiff, or have the security team order a snapshot only where there can be one.",
 	ruleUntrusted:          `Have an operator look at it and say yes: "bailiff mcp trust NAME".`,
 	ruleUnnoted:            "Send it again once the state folder can be written.",
+	ruleBudget:             "Send it again once something of the budget is left, and the state folder can be written.",
 	ruleVariable:           "Have the security team take that variable out of env.set.",
 	bailiff.RuleProcess:    "End the process and start it anew, or run this as a command of its own.",
 	bailiff.RuleVoid:       "Send it again to ask anew.",
@@ -117,7 +119,7 @@ func (f Floor) Under(req bailiff.Request, d bailiff.Decision) bailiff.Decision {
 }
 
 func deny(d bailiff.Decision, rule, message string) bailiff.Decision {
-	d.Outcome, d.Approval = bailiff.Deny, nil
+	d.Outcome, d.Approval, d.Budgets = bailiff.Deny, nil, nil
 	d.Denials = append(slices.Clip(d.Denials), bailiff.Reason{Rule: rule, Message: message, Instead: instead[rule]})
 	return d
 }

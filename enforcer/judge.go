@@ -9,6 +9,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/past"
 	"github.com/bailiff-dev/bailiff/enforcer/process"
@@ -27,7 +28,7 @@ type judged struct {
 	// reloads is how many reloads of policies came before it was judged.
 	reloads uint64
 	// claimed tells whether the request's id is this sidecar's; nil where that is known.
-	claimed ownID
+	claimed answers.Own
 	// files are those that the text runs or may depend on, as they are in the sandbox; unbound
 	// are the names of those that have no content which stands.
 	files   []bailiff.File
@@ -167,10 +168,10 @@ func (e *Enforcer) settle(ctx context.Context, m *judged) {
 		at = e.leases.Workdir(req.Caller, req.Session.ID)
 		m.located.Args.Workdir = at.Path
 	}
-	m.Judgement = e.decide(ctx, m.located, found{})
+	m.Judgement = e.weigh(ctx, m, found{})
 	if at.Path != "" && m.Decision.Outcome != bailiff.Deny && !at.Serves(e.leases.SpecOf(req, m.Decision)) {
 		m.located, at = req, lease.Workdir{}
-		m.Judgement = e.decide(ctx, m.located, found{})
+		m.Judgement = e.weigh(ctx, m, found{})
 	}
 	m.atStart = at.InWorkspace
 	if at.Path == "" && req.Args.Workdir == "" && m.needsSandbox() {
@@ -206,7 +207,7 @@ func (e *Enforcer) settleAtStart(ctx context.Context, m *judged) {
 		return
 	}
 	m.located.Args.Workdir = start
-	m.Judgement = e.decide(ctx, m.located, found{})
+	m.Judgement = e.weigh(ctx, m, found{})
 	m.atStart = m.Decision.Backend.Name == backend
 }
 
@@ -229,12 +230,20 @@ type found struct {
 	ground   bailiff.Ground
 	// undo is the backend where what the request changes can be undone.
 	undo string
+	// spent is what others used of budgets.
+	spent *bailiff.Spent
+}
+
+// weigh judges a request that may be about to run, for which its budgets must have something left.
+func (e *Enforcer) weigh(ctx context.Context, m *judged, by found) bailiff.Judgement {
+	by.spent = e.config.Budgets.Of(e.asker(m.located))
+	return e.decide(ctx, m.located, by)
 }
 
 // decide judges a request by what was found of its files.
 func (e *Enforcer) decide(ctx context.Context, req bailiff.Request, by found) bailiff.Judgement {
 	at := e.Circumstances(req)
-	at.Files, at.Contents, at.Ground = by.files, by.contents, by.ground
+	at.Files, at.Contents, at.Ground, at.Spent = by.files, by.contents, by.ground, by.spent
 	if by.undo != "" {
 		undoable := at.Backends[by.undo]
 		undoable.Undo = true

@@ -233,7 +233,7 @@ func (e *Enforcer) bind(ctx context.Context, m *judged, held bailiff.Claim) erro
 
 // rejudge judges a request by what was found of its files, and by their content where an approval is to hold it.
 func (e *Enforcer) rejudge(ctx context.Context, m *judged, files []bailiff.File) {
-	m.replaceJudgement(e.decide(ctx, m.located, found{files: files, contents: m.contents, ground: m.ground}))
+	m.replaceJudgement(e.weigh(ctx, m, found{files: files, contents: m.contents, ground: m.ground}))
 }
 
 // keepSandbox denies a request for which the policies want another sandbox than the one that

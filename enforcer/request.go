@@ -6,6 +6,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 )
 
@@ -13,7 +14,7 @@ import (
 // the script's hold. Its id is claimed meanwhile: that is waited for before approvers are asked, anything
 // is taken or held, or anything runs. After a yes of approvers the request is judged again, and must still be what they approved.
 func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(bailiff.Progress), within *lease.Hold,
-	claimed ownID) answer {
+	claimed answers.Own) answer {
 	judge := e.judgeToRun
 	if within != nil { // its script writes, too
 		judge = e.judge
@@ -29,7 +30,7 @@ func (e *Enforcer) execute(ctx context.Context, req bailiff.Request, news func(b
 	}
 	if m.Decision.Outcome != bailiff.Allow || m.Decision.Snapshot || e.readsFiles(m) || e.recalls(m) {
 		if refused := claimed(); refused != nil {
-			return *refused
+			return answer{Answer: *refused}
 		}
 	}
 	a := e.proceed(ctx, m, e.prepare(ctx, m))
@@ -81,12 +82,15 @@ func (e *Enforcer) provide(ctx context.Context, m *judged) error {
 // humans' grants were taken for it.
 func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer {
 	defer m.release()
-	g, err := e.record(ctx, m, redeemed)
+	turn := e.setAside(ctx, m, redeemed)
+	g, err := e.record(ctx, m, redeemed && m.Decision.Outcome != bailiff.Deny)
 	if err != nil {
+		turn.End(nil)
 		return failure(bailiff.Unavailable, bailiff.CodeRecord, err)
 	}
 	m.tellDecision()
 	a := e.carryOut(ctx, m, g)
+	settleBudgets(turn, a)
 	if !a.approved { // else it is judged again
 		e.remember(ctx, m, a)
 	}
@@ -107,7 +111,7 @@ func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer
 func (e *Enforcer) carryOut(ctx context.Context, m *judged, g grant) answer {
 	if m.claimed != nil {
 		if refused := m.claimed(); refused != nil {
-			return *refused
+			return answer{Answer: *refused}
 		}
 	}
 	if m.fault != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner"
+	"github.com/bailiff-dev/bailiff/enforcer/answers"
 	"github.com/bailiff-dev/bailiff/enforcer/lease"
 	"github.com/bailiff-dev/bailiff/enforcer/output"
 )
@@ -174,10 +175,8 @@ func startRefusal(ctx context.Context) string {
 	if lease.IsEvicted(ctx) {
 		return context.Cause(ctx).Error() + " before the command was started."
 	}
-	return callerGone
+	return answers.CallerGone
 }
-
-const callerGone = "The caller went away before the command was started."
 
 // stopReason says why what ran was stopped, and that it was.
 func stopReason(ctx context.Context) string {

@@ -57,7 +57,7 @@ func (e *Enforcer) offerUndo(ctx context.Context, m *judged) {
 	if !e.config.Snapshots.Ready(sources(mounts)) || e.processes.Running(session) > 0 {
 		return
 	}
-	j := e.decide(ctx, m.located, found{undo: place.Name})
+	j := e.weigh(ctx, m, found{undo: place.Name})
 	if j.Decision.Outcome == bailiff.Allow && j.Decision.Snapshot && slices.EqualFunc(e.shared(j.Decision.Backend), mounts, isSameFolder) {
 		m.Judgement = j
 	}
@@ -87,7 +87,7 @@ func (e *Enforcer) keepBefore(ctx context.Context, m *judged) (isKept bool) {
 	e.config.Log.InfoContext(ctx, "a request is judged as what cannot be undone", "decision", m.event.DecisionID, "error", err)
 	m.release()
 	digest := m.event.Custom.Digest
-	e.judgeBy(ctx, m, func(ctx context.Context, m *judged) { m.Judgement = e.decide(ctx, m.located, found{}) })
+	e.judgeBy(ctx, m, func(ctx context.Context, m *judged) { m.Judgement = e.weigh(ctx, m, found{}) })
 	m.event.Custom.Digest = digest
 	if m.Decision.Snapshot {
 		m.fault = errors.Join(errSnapshot, err)

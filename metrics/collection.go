@@ -60,6 +60,7 @@ type requested struct {
 	breakGlassUsed    prometheus.Counter
 	putBack           prometheus.Counter
 	historyDamaged    prometheus.Counter
+	budgetDamaged     prometheus.Counter
 }
 
 func newRequested(r registration) requested {
@@ -86,6 +87,7 @@ func newRequested(r registration) requested {
 		putBack:       r.counters("protected_changes_total", "Changes of protected files that were put back.").WithLabelValues(),
 		historyDamaged: r.counters("session_history_damaged_total", "Histories of sessions that could not be read or written.").
 			WithLabelValues(),
+		budgetDamaged:  r.counters("budget_damaged_total", "Files of counters of budgets that could not be read.").WithLabelValues(),
 		breakGlassUsed: r.counters("break_glass_total", "Requests that ran on an operator's word against the policies.").WithLabelValues(),
 	}
 }

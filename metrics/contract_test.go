@@ -100,6 +100,7 @@ func everything(m *Metrics) {
 	m.BreakGlassUsed()
 	m.PutBack(1)
 	m.HistoryDamaged()
+	m.BudgetDamaged()
 	m.Executed(context.Background(), bailiff.Terminal, "docker", bailiff.Completed, time.Second)
 	m.SandboxStarted(context.Background(), "docker", nil, time.Second)
 	m.SandboxReaped("docker", "idle")

@@ -299,6 +299,9 @@ func (m *Metrics) PutBack(changes int) { m.putBack.Add(float64(changes)) }
 // HistoryDamaged counts a history of a session that could not be read or written.
 func (m *Metrics) HistoryDamaged() { m.historyDamaged.Inc() }
 
+// BudgetDamaged counts a file of counters of budgets that could not be read.
+func (m *Metrics) BudgetDamaged() { m.budgetDamaged.Inc() }
+
 // Limited counts a request that was kept out by the share of a "caller",
 // "session" or "user".
 func (m *Metrics) Limited(by string) { m.limited.WithLabelValues(oneOf(shares, by)).Inc() }

@@ -16,4 +16,4 @@ default _advice := {}
 
 _advice := {"advise": [note | some note in advise]} if count(advise) > 0
 
-_notes := object.union_n([_advice, _reading, _observation])
+_notes := object.union_n([_advice, _reading, _observation, _budgeted])

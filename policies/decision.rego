@@ -47,6 +47,7 @@ _nothing_said if {
 	findings == set()
 	require_approval == set()
 	advise == set()
+	_budgets_held == set()
 }
 
 _verdict := object.union({"outcome": _outcome, "denials": _denials}, _terms)

@@ -34,7 +34,7 @@ _may_be_observed(rule) if {
 }
 
 _unobserved_families := {
-	"advise", "agent", "approval", "approvals", "backend", "break_glass", "connection", "egress", "env", "floor", "freeze", "guard",
+	"advise", "agent", "approval", "approvals", "backend", "break_glass", "budget", "connection", "egress", "env", "floor", "freeze", "guard",
 	"guards", "limits", "log", "mcp", "network", "policy", "request", "role", "session", "tool",
 }
 

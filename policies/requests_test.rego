@@ -132,6 +132,7 @@ by(more, asked) := answer if {
 		with data.bailiff.tables.network as _table(more, "network")
 		with data.bailiff.tables.limits as _table(more, "limits")
 		with data.bailiff.tables.callable_tools as _table(more, "callable_tools")
+		with data.bailiff.tables.budgets as _table(more, "budgets")
 		with data.bailiff.tables.mcp_tools as _table(more, "mcp_tools")
 		with data.bailiff.tables.mcp_arguments as _table(more, "mcp_arguments")
 		with data.bailiff.tables.approval as _table(more, "approval")
@@ -260,6 +261,7 @@ _usual_tables := {
 	"hidden_rules": {},
 	"instead": {},
 	"observe": {},
+	"budgets": {},
 	"house": {},
 }
 

@@ -15,7 +15,8 @@ const MostObservedDays = 30
 // UnobservedFamilies are the first words of bailiff's own rules that no row observes, Unobserved rules of other families. The rules of
 // the policies hold both, too: here is why check refuses a row that would observe nothing.
 var (
-	UnobservedFamilies = []string{"advise", "agent", "approval", "approvals", "backend", "break_glass", "connection", "egress", "env",
+	UnobservedFamilies = []string{"advise", "agent", "approval", "approvals", "backend", "break_glass", "budget", "connection",
+		"egress", "env",
 		"floor", "freeze", "guard", "guards", "limits", "log", "mcp", "network", "policy", "request", "role", "session", "tool"}
 	Unobserved = []string{"code.calls_native", "code.hides_meaning", "command.changes_accounts", "command.changes_firewall",
 		"command.changes_namespaces", "command.changes_own_settings", "command.destroys_system", "command.disables_protection",

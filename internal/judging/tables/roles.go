@@ -16,7 +16,7 @@ func rolesTable(all any, words map[string]bool, known technologies) shape {
 	row := heldTo(all, words, known, map[string]shape{
 		"people": list(text), "groups": list(text), "users": list(account(platforms, "user")),
 		"chats": list(account(platforms, "chat")), "others": truth,
-		"platforms": list(platform(platforms)),
+		"platforms": list(oneOf("platform", platforms)),
 	})
 	rows := entriesOf(row)
 	return func(value any, at keys, tell reporter) {
@@ -43,17 +43,6 @@ func account(platforms []string, kind string) shape {
 			tell(at, "is what a client of the command line says of itself: want people, who are known there by uids")
 		case !slices.Contains(platforms, name):
 			tell(at, "the "+kind+" is of an "+spelling.Unknown("platform", name, platforms))
-		}
-	}
-}
-
-func platform(platforms []string) shape {
-	return func(value any, at keys, tell reporter) {
-		if describe(value, describeText("")) {
-			return
-		}
-		if name, ok := value.(string); !ok || !slices.Contains(platforms, name) {
-			tell(at, "is an "+spelling.Unknown("platform", fmt.Sprint(value), platforms))
 		}
 	}
 }

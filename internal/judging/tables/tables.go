@@ -100,13 +100,14 @@ func known(all any, words map[string]bool) map[string]shape {
 	return of
 }
 
-// ofRequesters are the tables of what some agents, jobs and people may not, and of the rules that are only observed.
+// ofRequesters are the tables of what some agents, jobs and people may not, of how much, and of the rules that are only observed.
 func ofRequesters(all any, words map[string]bool, technologies technologies) map[string]shape {
 	return map[string]shape{
 		"observe": observe(all, words, time.Now()),
 		"agents":  agentsTable(heldTo(all, words, technologies, nil)),
 		"jobs":    entriesOf(heldTo(all, words, technologies, nil)),
 		"roles":   rolesTable(all, words, technologies),
+		"budgets": budgetsTable(all),
 	}
 }
 

@@ -82,9 +82,22 @@ func (r *reader) decision(t *ast.Term) (d bailiff.Decision) {
 		{"credentials_read", into(&d.CredentialsRead, listOf(r, r.filled))},
 		{"observed", into(&d.Observed, listOf(r, r.filled))},
 		{"without_observe", into(&d.WithoutObserve, r.oneOf("ask", "deny"))},
+		{"budgets", into(&d.Budgets, listOf(r, r.budget))},
 		{"revision", func(*ast.Term) { r.fail("is set by the policies, but only bailiff knows it") }},
 	}, "outcome")
 	return d
+}
+
+func (r *reader) budget(t *ast.Term) (b bailiff.Budget) {
+	r.object(t, fields{
+		{"name", into(&b.Name, r.filled)},
+		{"per", into(&b.Per, r.oneOf("user", "chat", "platform", "all"))},
+		{"count", into(&b.Count, r.oneOf(bailiff.CountRequests, bailiff.CountRunSeconds, bailiff.CountQuestions, bailiff.CountUploadMB))},
+		{"window", into(&b.Window, r.oneOf("minute", "hour", "day"))},
+		{"most", into(&b.Most, r.count)},
+		{"left", into(&b.Left, r.count)},
+	}, "name", "per", "count", "window", "most", "left")
+	return b
 }
 
 func (r *reader) outcome(t *ast.Term) (o bailiff.Outcome) {
@@ -306,7 +319,7 @@ func (r *reader) technique(t *ast.Term) string {
 // thing, and that what is to be run is bounded.
 func (r *reader) agree(d *bailiff.Decision, backends map[string]bailiff.BackendState) {
 	if d.Outcome == bailiff.Deny {
-		d.Approval, d.Advise, d.CredentialsRead, d.Observed, d.WithoutObserve = nil, nil, nil, nil, ""
+		d.Approval, d.Advise, d.CredentialsRead, d.Observed, d.WithoutObserve, d.Budgets = nil, nil, nil, nil, "", nil
 		if len(d.Denials) == 0 {
 			r.failAt("/denials", "is empty although the outcome is deny")
 		}

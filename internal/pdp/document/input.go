@@ -14,6 +14,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -197,10 +198,22 @@ func (r Reading) Document(req bailiff.Request, at bailiff.Circumstances) ast.Obj
 		entries = append(entries, item(keyRequester, object(item(keyPerson, text(at.Requester.Person)),
 			item(keyGroups, list(at.Requester.Groups)))))
 	}
+	if at.Spent != nil {
+		entries = append(entries, item(keyBudgets, budgets(at.Spent)))
+	}
 	if at.History != nil {
 		entries = append(entries, item(KeyHistory, ast.NewTerm(History(at.History, Runs(at, req.Args.Workdir, r.Loads())))))
 	}
 	return ast.NewObject(entries...)
+}
+
+// budgets are what was used of budgets.
+func budgets(s *bailiff.Spent) *ast.Term {
+	used := make([][2]*ast.Term, 0, len(s.Used))
+	for _, per := range slices.Sorted(maps.Keys(s.Used)) {
+		used = append(used, item(text(per), numbers(s.Used[per])))
+	}
+	return object(item(keyUsed, object(used...)), item(keyUnknown, list(s.Unknown)))
 }
 
 // variables are those that a request asks for, with those that sources hold.

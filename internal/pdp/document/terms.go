@@ -111,6 +111,8 @@ var (
 	keyTimeout    = ast.StringTerm("timeout")
 	keyTool       = ast.StringTerm("tool")
 	keyJob        = ast.StringTerm("job")
+	keyBudgets    = ast.StringTerm("budgets")
+	keyUsed       = ast.StringTerm("used")
 	keyRequester  = ast.StringTerm("requester")
 	keyPerson     = ast.StringTerm("person")
 	keyGroups     = ast.StringTerm("groups")

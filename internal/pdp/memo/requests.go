@@ -70,7 +70,7 @@ func (m *Requests) Empty() *Requests { return NewRequests(m.history) }
 // says where it ends, so that no two requests have one key. It is empty if the
 // judgement is not to be remembered.
 func (m *Requests) Key(req bailiff.Request, at bailiff.Circumstances) string {
-	if m == nil {
+	if m == nil || at.Spent != nil { // which differs for almost each request
 		return ""
 	}
 	var k keyWriter
@@ -254,7 +254,7 @@ func sizeOfDecision(d bailiff.Decision) int {
 		size += eachSize + len(name) + len(value)
 	}
 	return size + sizeOfWords(d.Backend.Egress) + sizeOfWords(d.Env.Forward) + sizeOfWords(d.Env.Sealed) + sizeOfWords(d.Tools) +
-		sizeOfWords(d.CredentialsRead) + sizeOfWords(d.Env.FromUser) + sizeOfWords(d.Observed)
+		sizeOfWords(d.CredentialsRead) + sizeOfWords(d.Env.FromUser) + sizeOfWords(d.Observed) + 2*eachSize*len(d.Budgets)
 }
 
 func sizeOfReasons(all []bailiff.Reason) (size int) {
@@ -314,7 +314,7 @@ func cloned(d bailiff.Decision) bailiff.Decision {
 	}
 	d.Env.Withheld, d.Env.Set = slices.Clone(d.Env.Withheld), maps.Clone(d.Env.Set)
 	d.Tools, d.Advise, d.CredentialsRead = slices.Clone(d.Tools), slices.Clone(d.Advise), slices.Clone(d.CredentialsRead)
-	d.Observed = slices.Clone(d.Observed)
+	d.Observed, d.Budgets = slices.Clone(d.Observed), slices.Clone(d.Budgets)
 	return d
 }
 

@@ -1,4 +1,9 @@
-package enforcer
+// Package answers remembers what was answered under a request id.
+//
+// Here: an answer that is given again under its id, requests that join the first of their id, and ids that are claimed among sidecars
+// which share a store. Promised: a request id runs at most once, whatever a sidecar knows of an earlier run of its own. Not
+// here: what runs.
+package answers
 
 import (
 	"context"
@@ -35,51 +40,36 @@ type Unfinished struct {
 	Ended bool
 }
 
-// answer is an Answer with whether anything was started for it.
-type answer struct {
-	bailiff.Answer
-	started bool
-	// sandboxGone says that the sandbox failed before the command was started.
-	sandboxGone bool
-	// approved says that approvers have just let the request run, which is judged again before it does.
-	approved bool
+// Claims are the request ids of several sidecars.
+type Claims interface {
+	// Claim makes an id of a caller's session this sidecar's. First says that no other has run
+	// anything under it, same that another had it for the request of that digest.
+	Claim(ctx context.Context, caller, session, id, digest string) (first, same bool, err error)
+	// Ended says that what an id was claimed for has ended; free that nothing was run, so that
+	// the id may be claimed again.
+	Ended(caller, session, id string, free bool)
 }
 
-// of completes an answer with what it answers.
-func (a answer) of(req bailiff.Request) bailiff.Answer {
-	a.RequestID = req.ID
-	return a.Answer
+// Failure is the answer to a request that could not run.
+func Failure(status bailiff.Status, code string, err error) bailiff.Answer {
+	return bailiff.Answer{Status: status, Code: code, Message: bailiff.Sentence(err.Error()), ExitCode: bailiff.ExitFailed}
 }
 
-func failure(status bailiff.Status, code string, err error) answer {
-	return answer{Answer: bailiff.Answer{Status: status, Code: code, Message: bailiff.Sentence(err.Error()), ExitCode: bailiff.ExitFailed}}
+// Interruption is the answer to a request whose caller went away before anything was started.
+func Interruption() bailiff.Answer {
+	return bailiff.Answer{Status: bailiff.Interrupted, ExitCode: bailiff.ExitInterrupted, Message: CallerGone}
 }
 
-// at names the backend that the request was to run on.
-func (a answer) at(backend string) answer {
-	a.Backend = backend
-	return a
-}
-
-func interruption(backend string) answer {
-	return answer{Answer: bailiff.Answer{Status: bailiff.Interrupted, Backend: backend, ExitCode: bailiff.ExitInterrupted,
-		Message: callerGone}}
-}
-
-// denial is the answer to a decision that lets nothing run.
-func denial(d bailiff.Decision) answer {
-	return answer{Answer: bailiff.Answer{Status: bailiff.Refused, ExitCode: bailiff.ExitRefused,
-		Message: "Denied: " + bailiff.Sentences(d.ForSender().Denials)}}
-}
+// CallerGone says so.
+const CallerGone = "The caller went away before the command was started."
 
 var errConflict = errors.New("another request is known under this request id; give each request an id of its own")
 
 var errBusy = fmt.Errorf("too many request ids of the last %.0f minutes are remembered; try again later, or without a request id",
 	remembered.Minutes())
 
-// answers remembers what was answered under a request id, for its caller and
-// session, and lets a second request with the same id join the first.
-type answers struct {
+// Remembered are the answers by request ids, for the caller and session of each. It is safe for concurrent use.
+type Remembered struct {
 	claims Claims // nil where no other sidecar knows of them
 	mu     sync.Mutex
 	known  map[answerKey]*rememberedAnswer
@@ -113,8 +103,9 @@ type bareAnswer struct {
 	expires int64 // in seconds since 1970
 }
 
-func remember(unfinished []Unfinished, claims Claims) *answers {
-	a := &answers{claims: claims, known: map[answerKey]*rememberedAnswer{}, bare: map[[sha256.Size]byte]bareAnswer{}}
+// Remember begins with what an earlier run left; claims may be nil.
+func Remember(unfinished []Unfinished, claims Claims) *Remembered {
+	a := &Remembered{claims: claims, known: map[answerKey]*rememberedAnswer{}, bare: map[[sha256.Size]byte]bareAnswer{}}
 	for _, u := range unfinished {
 		r := &rememberedAnswer{digest: u.Digest, done: make(chan struct{}), expires: time.Now().Add(remembered)}
 		r.answer = unknownOutcome(u.RequestID,
@@ -131,25 +122,31 @@ func remember(unfinished []Unfinished, claims Claims) *answers {
 	return a
 }
 
+// of is an answer with the id of its request.
+func of(req bailiff.Request, a bailiff.Answer) bailiff.Answer {
+	a.RequestID = req.ID
+	return a
+}
+
 func unknownOutcome(id, message string) bailiff.Answer {
 	return bailiff.Answer{RequestID: id, Status: bailiff.Failed, Code: bailiff.CodeOutcomeUnknown, ExitCode: bailiff.ExitFailed,
 		Message: message}
 }
 
-// once runs a request unless its id is known; then it gives that answer, and
+// Once runs a request unless its id is known; then it gives that answer, and
 // news of it. What runs asks claimed before it begins.
-func (a *answers) once(ctx context.Context, req bailiff.Request, news func(bailiff.Progress),
-	run func(claimed ownID) bailiff.Answer) bailiff.Answer {
+func (a *Remembered) Once(ctx context.Context, req bailiff.Request, news func(bailiff.Progress),
+	run func(claimed Own) bailiff.Answer) bailiff.Answer {
 	if req.ID == "" {
-		return run(atOnce)
+		return run(AtOnce)
 	}
 	key, digest := answerKey{req.Caller, req.Session.ID, req.ID}, req.Digest()
 	r, first := a.claim(key, digest)
 	if r == nil {
-		return failure(bailiff.Unavailable, bailiff.CodeBusy, errBusy).of(req)
+		return of(req, Failure(bailiff.Unavailable, bailiff.CodeBusy, errBusy))
 	}
 	if first {
-		r.answer = failure(bailiff.Failed, bailiff.CodeOutcomeUnknown, errShutdown).of(req) // stands only if run panics
+		r.answer = unknownOutcome(req.ID, "The sidecar failed while this request ran.") // stands only if run panics
 		defer a.settle(key, r)
 		claimed := a.claimElsewhere(ctx, req, digest)
 		r.answer = run(claimed)
@@ -157,54 +154,54 @@ func (a *answers) once(ctx context.Context, req bailiff.Request, news func(baili
 		return r.answer
 	}
 	if r.digest != digest {
-		return failure(bailiff.Failed, bailiff.CodeConflict, errConflict).of(req)
+		return of(req, Failure(bailiff.Failed, bailiff.CodeConflict, errConflict))
 	}
 	select {
 	case <-r.done:
 		retell(r.answer, news)
 		return r.answer
 	case <-ctx.Done():
-		return interruption("").of(req)
+		return of(req, Interruption())
 	}
 }
 
-// ownID waits until a request id is this sidecar's. It is nil then, or the answer to the request, of
+// Own waits until a request id is this sidecar's. Its value is nil then, or the answer to the request, of
 // which nothing may begin. It may be asked again.
-type ownID func() *answer
+type Own func() *bailiff.Answer
 
-// atOnce is of a request whose id no other sidecar knows.
-func atOnce() *answer { return nil }
+// AtOnce is of a request whose id no other sidecar knows.
+func AtOnce() *bailiff.Answer { return nil }
 
 // claimElsewhere claims an id among all sidecars, while its request is judged and recorded.
-func (a *answers) claimElsewhere(ctx context.Context, req bailiff.Request, digest string) ownID {
+func (a *Remembered) claimElsewhere(ctx context.Context, req bailiff.Request, digest string) Own {
 	if a.claims == nil {
-		return atOnce
+		return AtOnce
 	}
-	var said *answer
+	var said *bailiff.Answer
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		first, same, err := a.claims.Claim(ctx, req.Caller, req.Session.ID, req.ID, digest)
 		said = foreignID(ctx, req.ID, first, same, err)
 	}()
-	return func() *answer { <-done; return said }
+	return func() *bailiff.Answer { <-done; return said }
 }
 
 // foreignID is the answer to a request whose id is not this sidecar's; nil if it is.
-func foreignID(ctx context.Context, id string, first, same bool, err error) *answer {
-	var a answer
+func foreignID(ctx context.Context, id string, first, same bool, err error) *bailiff.Answer {
+	var a bailiff.Answer
 	switch {
 	case ctx.Err() != nil && err != nil:
-		a = interruption("")
+		a = Interruption()
 	case err != nil:
-		a = failure(bailiff.Unavailable, bailiff.CodeStore, err)
+		a = Failure(bailiff.Unavailable, bailiff.CodeStore, err)
 	case first:
 		return nil
 	case same:
-		a.Answer = unknownOutcome(id, "Another sidecar began this request, and its answer is not known here; it is not run again under "+
+		a = unknownOutcome(id, "Another sidecar began this request, and its answer is not known here; it is not run again under "+
 			"this id.")
 	default:
-		a = failure(bailiff.Failed, bailiff.CodeConflict, errConflict)
+		a = Failure(bailiff.Failed, bailiff.CodeConflict, errConflict)
 	}
 	return &a
 }
@@ -223,7 +220,7 @@ func retell(a bailiff.Answer, news func(bailiff.Progress)) {
 }
 
 // claim returns what is known under an id, or makes it; nil if there is no room.
-func (a *answers) claim(key answerKey, digest string) (r *rememberedAnswer, first bool) {
+func (a *Remembered) claim(key answerKey, digest string) (r *rememberedAnswer, first bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.forget(time.Now())
@@ -253,7 +250,7 @@ func (b bareAnswer) answer(id, digest string) *rememberedAnswer {
 }
 
 // settle keeps an answer that must not come about a second time.
-func (a *answers) settle(key answerKey, r *rememberedAnswer) {
+func (a *Remembered) settle(key answerKey, r *rememberedAnswer) {
 	if a.claims != nil { // before the id can be claimed again
 		a.claims.Ended(key.caller, key.session, key.request, !lasting(r.answer))
 	}
@@ -269,7 +266,7 @@ func (a *answers) settle(key answerKey, r *rememberedAnswer) {
 }
 
 // keep remembers an answer, and lets the oldest go for which there is no room.
-func (a *answers) keep(key answerKey, r *rememberedAnswer) {
+func (a *Remembered) keep(key answerKey, r *rememberedAnswer) {
 	r.bytes = answerBytes + len(r.answer.Output) + len(r.answer.Message) + len(key.caller) + len(key.session) + len(key.request)
 	a.known[key] = r
 	a.ended = append(a.ended, key)
@@ -282,7 +279,7 @@ func (a *answers) keep(key answerKey, r *rememberedAnswer) {
 	}
 }
 
-func (a *answers) takeOldest() (answerKey, *rememberedAnswer) {
+func (a *Remembered) takeOldest() (answerKey, *rememberedAnswer) {
 	key := a.ended[0]
 	r := a.known[key]
 	a.ended = a.ended[1:]
@@ -300,7 +297,7 @@ func lasting(a bailiff.Answer) bool {
 }
 
 // forget drops what has expired.
-func (a *answers) forget(now time.Time) {
+func (a *Remembered) forget(now time.Time) {
 	for len(a.ended) > 0 && now.After(a.known[a.ended[0]].expires) {
 		a.takeOldest()
 	}
