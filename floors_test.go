@@ -80,7 +80,7 @@ var staircase = []step{
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/contents enforcer/implied enforcer/ledger enforcer/output enforcer/pipes enforcer/requesters enforcer/turn " +
+		"enforcer/answers enforcer/budget enforcer/contents enforcer/implied enforcer/ledger enforcer/output enforcer/pipes enforcer/requesters enforcer/turn " +
 			"internal/approval/people",
 		"enforcer/past enforcer/sights enforcer/supply",
 		"enforcer/lease",

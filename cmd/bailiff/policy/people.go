@@ -104,6 +104,9 @@ func printRights(w io.Writer, r offline.Rights) {
 	for _, rule := range slices.Sorted(maps.Keys(r.Verdicts)) {
 		line("verdict", rule, strings.Join(r.Verdicts[rule], ", ")+" at least")
 	}
+	for _, b := range r.Budgets {
+		line("budget", b.Name, fmt.Sprintf("%d %s, per %s, in each %s", b.Most, b.Count, b.Per, b.Window))
+	}
 }
 
 // reasons are the denials in one line; a platform that has no use for a backend says nothing.

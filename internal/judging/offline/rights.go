@@ -31,6 +31,8 @@ type Rights struct {
 	Variables      []VariableRight             `json:"variables"`
 	// Verdicts are the words of the roles on findings, by the rules.
 	Verdicts map[string][]string `json:"verdicts"`
+	// Budgets are those that hold; what is left of them the sidecar alone knows.
+	Budgets []bailiff.Budget `json:"budgets"`
 }
 
 // VariableRight is what a person may of a variable of the table.
@@ -130,7 +132,7 @@ func (j *Judge) rights(ctx context.Context, req bailiff.Request, variables, rows
 	}
 	d := j.Decide(ctx, req)
 	r = Rights{Platform: req.Session.Platform, User: req.Session.UserID, Person: at.Requester.Person, Roles: words(found),
-		Outcome: d.Outcome, Denials: d.Denials, Network: d.Backend.Network, Egress: d.Backend.Egress,
+		Outcome: d.Outcome, Denials: d.Denials, Network: d.Backend.Network, Egress: d.Backend.Egress, Budgets: d.Budgets,
 		BackendsDenied: map[string][]bailiff.Reason{}, Verdicts: verdictsOf(found, rows)}
 	for _, name := range slices.Sorted(maps.Keys(j.backends)) {
 		wish := req

@@ -38,6 +38,31 @@ func TestEachFaultOfTheTableOfRolesIsOneSentence(t *testing.T) {
 	}
 }
 
+func TestEachFaultOfTheTableOfBudgetsIsOneSentence(t *testing.T) {
+	t.Parallel()
+	for row, want := range map[string]string{
+		`{count: requests, most: 3, window: day}`:                                   "",
+		`{count: run_seconds, most: 3, window: hour, per: chat, chats: [slack/C1]}`: "",
+		`{most: 3, window: day}`:                                                    "budgets.b has no count, want what is counted, such as requests",
+		`{count: requests, window: day}`:                                            "budgets.b has no most, want how much may be used",
+		`{count: request, most: 3, window: day}`:                                    `budgets.b.count "request": unknown word, nearest`,
+		`{count: requests, most: -3, window: day}`:                                  "budgets.b.most is -3",
+		`{count: requests, most: 3, window: week}`:                                  `budgets.b.window "week": unknown word, valid are`,
+		`{count: requests, most: 3, window: day, per: role}`:                        `budgets.b.per "role": unknown word`,
+		`{count: requests, most: 3, window: day, platforms: [slak]}`:                "budgets.b.platforms.0 is an unknown platform, nearest",
+		`{count: requests, most: 3, window: day, roles: [gest]}`:                    "budgets.b.roles.0 is an unknown role, nearest",
+		`{count: requests, most: 3, window: day, users: []}`:                        "budgets.b.users is empty, so that the budget holds for no request",
+		`{count: requests, most: 3, window: day, user: [x]}`:                        "budgets.b.user unknown key, nearest",
+		`{count: questions, most: 3, window: day, verdict: ask}`:                    "budgets.b.verdict is ask, want deny",
+		`{count: questions, most: 20000, window: day}`:                              "budgets.b.most is more than 10000 questions",
+	} {
+		all := numbered(t, of(t, []byte("platforms: {telegram: {}, slack: {}}\nroles: {guest: {others: true}}\nbudgets: {b: "+row+"}")))
+		if got := sentences(Check(all, nil)); want == "" && got != "" || !strings.HasPrefix(got, want) || strings.Contains(got, "\n") {
+			t.Errorf("%s\n%q, want\n%q", row, got, want)
+		}
+	}
+}
+
 func TestRolesNamePeopleWhoAre(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
