@@ -4,6 +4,7 @@ package bailiff_test
 _advised(asked) := notes if {
 	notes := data.bailiff._notes with input as asked
 		with data.bailiff.tables.advise as {"npm": "This repository uses pnpm."}
+		with data.bailiff.tables.budgets as {}
 }
 
 test_a_program_of_the_table_is_answered_with_a_note if {
