@@ -86,6 +86,7 @@ func wantInput(t *testing.T, j bailiff.Judgement, want ast.Object) {
 
 // immaterial is what a judgement does not depend on; any other field does.
 var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "Request.Folder": true, "At.Time": true,
+	"Request.Within": true, // budgets alone are about it
 	"At.Contents[].Text": true, // it has its digest
 	"At.Ground.Host":     true, // policies do not see it
 	"At.Ground.Folder":   true, "At.Ground.Settings": true, "At.Ground.Settings[].Path": true, "At.Ground.Settings[].SHA256": true}
@@ -200,8 +201,12 @@ func alter(v reflect.Value) {
 		more := reflect.MakeMap(v.Type())
 		more.SetMapIndex(reflect.ValueOf("another"), reflect.New(v.Type().Elem()).Elem())
 		v.Set(more)
-	case reflect.Pointer: // to a history
-		v.Set(reflect.ValueOf(&bailiff.SessionHistory{Denials: bailiff.DenialCount{InARow: 3, Total: 3}}))
+	case reflect.Pointer: // to a history, or to what was used of budgets
+		if _, isHistory := v.Interface().(*bailiff.SessionHistory); isHistory {
+			v.Set(reflect.ValueOf(&bailiff.SessionHistory{Denials: bailiff.DenialCount{InARow: 3, Total: 3}}))
+			return
+		}
+		v.Set(reflect.ValueOf(&bailiff.Spent{Used: map[string]map[string]int{"user": {"few": 1}}}))
 	case reflect.Struct: // a time, and a later one of the same day
 		v.Set(reflect.ValueOf(v.Interface().(time.Time).Add(time.Second)))
 	default:
