@@ -86,7 +86,7 @@ func wantInput(t *testing.T, j bailiff.Judgement, want ast.Object) {
 
 // immaterial is what a judgement does not depend on; any other field does.
 var immaterial = map[string]bool{"Request.ID": true, "Request.WaitSeconds": true, "Request.Folder": true, "At.Time": true,
-	"Request.Within": true, // budgets alone are about it
+	"Request.Within":     true, // budgets alone are about it
 	"At.Contents[].Text": true, // it has its digest
 	"At.Ground.Host":     true, // policies do not see it
 	"At.Ground.Folder":   true, "At.Ground.Settings": true, "At.Ground.Settings[].Path": true, "At.Ground.Settings[].SHA256": true}
