@@ -80,8 +80,8 @@ var staircase = []step{
 		"backends/catalogue",
 	}},
 	{"enforcement", []string{ // what records, asks and runs
-		"enforcer/answers enforcer/budget enforcer/contents enforcer/implied enforcer/ledger enforcer/output enforcer/pipes enforcer/requesters enforcer/turn " +
-			"internal/approval/people",
+		"enforcer/answers enforcer/budget enforcer/contents enforcer/implied enforcer/ledger enforcer/output " +
+			"enforcer/pipes enforcer/requesters enforcer/turn internal/approval/people",
 		"enforcer/past enforcer/sights enforcer/supply",
 		"enforcer/lease",
 		"enforcer/guard enforcer/inflight enforcer/process enforcer/refusals enforcer/toolbox",

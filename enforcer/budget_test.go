@@ -145,7 +145,8 @@ func TestBeyondABudgetOfQuestionsNoPersonIsAsked(t *testing.T) {
 	b.human.answer = always(bailiff.ApprovalDenied)
 	for n, command := range []string{"one", "two", "one", "three"} {
 		a := b.Execute(t.Context(), ofUser("U1", "s", command), nil)
-		if over := strings.Contains(a.Message, "none is left; it begins anew at midnight UTC"); over != (n == 3) || a.Status == bailiff.Completed {
+		over := strings.Contains(a.Message, "none is left; it begins anew at midnight UTC")
+		if over != (n == 3) || a.Status == bailiff.Completed {
 			t.Errorf("%s: %+v", command, a)
 		}
 	}

@@ -83,8 +83,8 @@ type Observer interface {
 	PutBack(changes int)
 }
 
-// Config is what an Enforcer needs; every field but People, Credentials, History, Budgets, KeptAside, WayOut, Repositories, Caches, Snapshots,
-// Tracer, Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
+// Config is what an Enforcer needs; every field but People, Credentials, History, Budgets, KeptAside, WayOut, Repositories, Caches,
+// Snapshots, Tracer, Throttle, Claims, Homes, CheckOwner, Unfinished and Log is required.
 type Config struct {
 	Decider  Decider
 	Recorder Recorder

@@ -114,7 +114,8 @@ func (q *questions) put(ctx context.Context, terms bailiff.ApprovalTerms) (baili
 	}
 	hold := q.enforcer.longestHold()
 	claim.HeldUntil = time.Now().Add(hold)
-	if err := q.enforcer.config.Budgets.Ask(q.enforcer.asker(claim.Request), claim.Decision, claim.Request.Digest()+keyOf(terms)); err != nil {
+	named := claim.Request.Digest() + keyOf(terms)
+	if err := q.enforcer.config.Budgets.Ask(q.enforcer.asker(claim.Request), claim.Decision, named); err != nil {
 		return bailiff.Approval{}, err
 	}
 	asked, err := q.enforcer.config.Approvals.Ask(ctx, claim)

@@ -34,8 +34,8 @@ _may_be_observed(rule) if {
 }
 
 _unobserved_families := {
-	"advise", "agent", "approval", "approvals", "backend", "break_glass", "budget", "connection", "egress", "env", "floor", "freeze", "guard",
-	"guards", "limits", "log", "mcp", "network", "policy", "request", "role", "session", "tool",
+	"advise", "agent", "approval", "approvals", "backend", "break_glass", "budget", "connection", "egress", "env", "floor", "freeze",
+	"guard", "guards", "limits", "log", "mcp", "network", "policy", "request", "role", "session", "tool",
 }
 
 # What would have credentials leave or change who may come in, switch off what protects or watches, or be

@@ -4,9 +4,9 @@
 // ([Store.Take]) and settled when it ends ([Turn.End]). The counters of one user, chat or platform are one file in the state folder.
 //
 // Promised: on one sidecar no more is set aside than a budget has, however many requests come at once, and what is set aside is in
-// its file before the request runs, so that a sidecar that was killed has counted it in full; a machine that lost its power may not. A counter begins anew when its minute, hour
-// or day (UTC) is over, and never because the clock went back. A damaged file leaves its counters unknown until the day is over, which
-// the policies take for used up.
+// its file before the request runs, so that a sidecar that was killed has counted it in full; a machine that lost its power may not. A
+// counter begins anew when its minute, hour or day (UTC) is over, and never because the clock went back. A damaged file leaves its
+// counters unknown until the day is over, which the policies take for used up.
 //
 // Not here: which budgets hold, and what follows once nothing is left (the policies); other sidecars, each of which counts its own.
 package budget
@@ -202,8 +202,8 @@ func (s *Store) Ask(a Asker, d bailiff.Decision, question string) error {
 		case slices.Contains(c.Asked, question):
 			continue
 		case len(c.Asked) >= b.Most:
-			return fmt.Errorf("of the budget %s, %d questions %s, none is left; it begins anew %s: %w", b.Name, b.Most, windowWords[b.Window],
-				renewalWords[b.Window], ErrUsedUp)
+			return fmt.Errorf("of the budget %s, %d questions %s, none is left; it begins anew %s: %w", b.Name, b.Most,
+				windowWords[b.Window], renewalWords[b.Window], ErrUsedUp)
 		}
 		t.parts = append(t.parts, part{Budget: b, of: of, counter: c})
 	}

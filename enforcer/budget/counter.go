@@ -52,9 +52,9 @@ func unitOf(count string) int64 {
 	return 1
 }
 
-// lengthOf is how long a window is.
+// lengthOf is how long a window is; 0 if there is none of that name.
 func lengthOf(window string) time.Duration {
-	return map[string]time.Duration{"minute": time.Minute, "hour": time.Hour}[window] + map[string]time.Duration{"day": 24 * time.Hour}[window]
+	return map[string]time.Duration{"minute": time.Minute, "hour": time.Hour, "day": 24 * time.Hour}[window]
 }
 
 // counter is the one of a budget. Of a budget whose row counts something else by now it begins anew, of one with another window

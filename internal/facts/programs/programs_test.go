@@ -71,7 +71,7 @@ func files(t testing.TB) (texts [][]byte) {
 func TestFaultsOfTheGrammarAreToldWithTheirProgram(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"rm: {grammar: {operands: writes}}\nls: {grammar: {operand: reads}}": "ls: yaml: unmarshal errors:\n  line 1: field operand not found",
+		"rm: {grammar: {operands: writes}}\nls: {grammar: {operand: reads}}": "line 1: field operand not found",
 		"rm: {grammar: {operands: written}}":                                 "line 1: \"written\" is none of",
 		"\nrm: {grammar: {options: -o=write}}":                               "the option -o=write",
 		"rm: {grammar: {options: -o -o}}":                                    "line 1: the option -o is given twice",
