@@ -8,8 +8,10 @@ import * as dialogs from './dialogs.js'
 import * as wider from './wider.js'
 import * as keys from './keys.js'
 import * as changes from './changes.js'
+import * as sessions from './sessions.js'
+import { readReport } from './report.js'
 
-const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system']
+const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system', 'report']
 
 // known is what the sidecar said last.
 const known = { me: null, pending: [], shown: null, freezes: [], events: [], status: null, keys: null, mayUndo: false, changed: new Map() }
@@ -306,7 +308,7 @@ function showDetail() {
   detail.dataset.listed = listedNow()
   const stop = detail.contains(document.activeElement) ? stopName(document.activeElement) : undefined
   const unfolded = [...detail.querySelectorAll('details[open]')].map((fold) => fold.dataset.fold)
-  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, back: closeDetail, select, listed: alike().length, kind }).flat(3).filter(Boolean))
+  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, session: showSession, back: closeDetail, select, listed: alike().length, kind }).flat(3).filter(Boolean))
   for (const fold of detail.querySelectorAll('details')) fold.open = unfolded.includes(fold.dataset.fold)
   if (stop) ([...detail.querySelectorAll('button, summary, pre')].find((other) => stopName(other) === stop) ?? detail).focus()
   tick()
@@ -323,7 +325,7 @@ function showActivity() {
   const at = stopName(document.activeElement)
   byId('activity').replaceChildren(...found.map((e) => {
     const of = known.mayUndo && known.changed.get(e.decision_id)
-    return approvals.event(e, known.mayUndo && e.kept && (() => look(e.decision_id)), of && changes.panel(of, () => askUndo(of)))
+    return approvals.event(e, known.mayUndo && e.kept && (() => look(e.decision_id)), of && changes.panel(of, () => askUndo(of)), showSession)
   }))
   if (at && !document.activeElement?.dataset.act) [...byId('activity').querySelectorAll('button')].find((button) => stopName(button) === at)?.focus()
   enable()
@@ -342,7 +344,7 @@ function showGrants() {
 }
 
 function showSandboxes() {
-  fill('sandboxes', known.sandboxes.map((sandbox) => panels.sandbox(sandbox, () => askRemove(sandbox))), 'None lives.')
+  fill('sandboxes', known.sandboxes.map((sandbox) => panels.sandbox(sandbox, () => askRemove(sandbox), showSession)), 'None lives.')
 }
 
 function fill(id, cards, none) {
@@ -371,6 +373,8 @@ function showStatus() {
   showCounts()
 }
 
+const showSession = (id) => sessions.open(id).catch(report)
+
 function showKeysOfMine() {
   byId('own-keys').replaceChildren(...keys.panel(known.keys, askAddKey, askRemoveKey))
   enable()
@@ -386,6 +390,7 @@ function show(name) {
   }
   if (name === 'sandboxes' && isLive()) refresh.sandboxes()
   if (name === 'system' && isLive()) refresh.keys()
+  if (name === 'report' && !byId('report').hasChildNodes()) readReport()
 }
 
 // What is done. Each is asked about first.
@@ -585,6 +590,8 @@ function wire() {
   byId('find-pending').addEventListener('input', showPending)
   byId('only').addEventListener('change', showPending)
   byId('each').addEventListener('change', showPending)
+  byId('report-days').addEventListener('change', readReport)
+  byId('report-again').addEventListener('click', readReport)
   byId('freeze').addEventListener('click', () => askFreeze())
   byId('theme').addEventListener('click', switchTheme)
   byId('help').addEventListener('click', showKeys)
