@@ -130,12 +130,12 @@ function changed(entry) {
 const refresh = {
   pending: reader(readPending, showPending),
   shown: reader(readShown, showDetail),
-  freezes: reader(async () => { known.freezes = (await ask('GET', '/v1/freeze')).freezes ?? [] }, showFrozen),
-  grants: reader(async () => { known.grants = (await ask('GET', '/v1/grants')).grants ?? [] }, showGrants),
+  freezes: listOf('freezes', '/v1/freeze', showFrozen),
+  grants: listOf('grants', '/v1/grants', showGrants),
   events: reader(async () => { known.events = (await ask('GET', '/v1/decisions?limit=200')).decisions ?? [] }, showActivity),
   undo: reader(async () => { known.mayUndo = await changes.may() }, showActivity),
-  sandboxes: reader(async () => { known.sandboxes = (await ask('GET', '/v1/sandboxes')).sandboxes ?? [] }, showSandboxes),
-  keys: reader(async () => { known.keys = await ask('GET', '/keys') }, showKeysOfMine),
+  sandboxes: listOf('sandboxes', '/v1/sandboxes', showSandboxes),
+  keys: reader(async () => { known.keys = await ask('GET', '/keys') }, whenOther('keys', showKeysOfMine)),
   status: reader(async () => { known.status = await ask('GET', '/v1/status') }, showStatus),
 }
 
@@ -154,6 +154,23 @@ function reader(read, show) {
     running ??= run().finally(() => { running = null })
     running.catch(report)
     return running
+  }
+}
+
+// listOf reads the list that an answer has under its name.
+function listOf(name, path, show) {
+  return reader(async () => { known[name] = (await ask('GET', path))[name] ?? [] }, whenOther(name, show))
+}
+
+// whenOther shows what is known by a name only when it is other than what is shown: a button that is drawn anew under a pointer that is
+// down is not clicked.
+function whenOther(name, show) {
+  let shown
+  return () => {
+    const now = JSON.stringify(known[name])
+    if (now === shown) return
+    shown = now
+    show()
   }
 }
 
@@ -244,11 +261,12 @@ function showPending() {
   const list = byId('pending')
   const focused = list.contains(document.activeElement)
   const rows = new Map([...list.children].map((row) => [row.dataset.id, row]))
-  list.replaceChildren(...pending.map((entry, n) => {
+  const drawn = pending.map((entry, n) => {
     const row = rows.get(entry.id) ?? el('li', { role: 'option', class: 'row', 'data-id': entry.id, on: { click: () => select(entry.id, true) } })
     row.replaceChildren(...approvals.row(entry, found[n].length))
     return row
-  }))
+  })
+  if (drawn.length !== rows.size || drawn.some((row, n) => row !== list.children[n])) list.replaceChildren(...drawn)
   byId('none-pending').hidden = pending.length > 0
   byId('none-pending').replaceChildren(waitingNow().length ? 'Nothing that waits says that.' : 'Nothing is waiting.')
   if (!selected && pending.length) select(pending[0].id)

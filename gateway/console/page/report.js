@@ -7,8 +7,13 @@ const patience = 130_000
 
 const tools = () => [byId('report-days'), byId('report-again')]
 
-// readReport has the log read, which may take a minute, and shows what came of it.
-export async function readReport() {
+let reading = null
+
+// readReport has the log read, which may take a minute, and shows what came of it. One at a time: a second reading beside it would be
+// refused, and its refusal be shown in place of the report.
+export const readReport = () => { reading ??= read().finally(() => { reading = null }) }
+
+async function read() {
   const about = byId('report-about')
   const focused = document.activeElement
   about.replaceChildren('Reading the decision log…')
