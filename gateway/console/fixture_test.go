@@ -237,14 +237,15 @@ func (p pasts) Show(id string) ([]api.SessionPast, error) {
 		facts.Files = append(facts.Files, bailiff.FileFact{Path: text, How: bailiff.Downloaded, At: at})
 	}
 	return []api.SessionPast{{Session: api.Session{ID: id, Caller: p[0], LastUsed: at},
-		History: &bailiff.SessionHistory{SessionFacts: facts, RunSeconds: 7, Requests: bailiff.WindowCount{Hour: 2, Day: 3}}}}, nil
+		History: &bailiff.SessionHistory{SessionFacts: facts, Complete: true, RunSeconds: 7,
+			Requests: bailiff.WindowCount{Hour: 2, Day: 3}}}}, nil
 }
 
 // showsReport opens the report, and awaits it.
 func (b *tab) showsReport() {
 	b.t.Helper()
 	b.click("#tab-report")
-	b.awaitText("#report-about", "As of")
+	b.awaitText("#report-about", "Made")
 }
 
 // showsSession opens the session of the first row of the activity, and awaits it.

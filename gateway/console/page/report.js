@@ -20,7 +20,7 @@ async function read() {
   for (const tool of tools()) tool.disabled = true
   try {
     const { as_of: at, summary, tables } = await ask('GET', `/v1/report?days=${byId('report-days').value}`, undefined, patience)
-    about.replaceChildren(...seen(summary), ' As of ', timeAgo(at), '.')
+    about.replaceChildren(...seen(summary), ' Made ', timeAgo(at), '.')
     byId('report').replaceChildren(...tables.map(section))
   } catch (error) {
     about.replaceChildren(...seen(error.message))
