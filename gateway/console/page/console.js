@@ -399,6 +399,7 @@ function showKeysOfMine() {
 }
 
 function show(name) {
+  if (view !== name) scrollTo(0, 0) // where the view before was left, this one may have something below a banner
   view = name
   for (const other of views) {
     const current = other === name
