@@ -18,6 +18,9 @@ var (
 	ErrVoted = errors.New("answered already")
 )
 
+// ErrBusy: another is being worked out, and this is to be asked again.
+var ErrBusy = errors.New("busy")
+
 // Why a rollback, or its end, changes nothing.
 var (
 	// ErrRevisionUnknown: no such revision is kept.

@@ -35,6 +35,7 @@ import (
 	"github.com/bailiff-dev/bailiff/internal/project/snapshot"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
 	"github.com/bailiff-dev/bailiff/internal/record/outage"
+	reports "github.com/bailiff-dev/bailiff/internal/record/report"
 	"github.com/bailiff-dev/bailiff/internal/record/traces"
 	"github.com/bailiff-dev/bailiff/internal/secrets/env"
 	"github.com/bailiff-dev/bailiff/internal/secrets/redact"
@@ -60,6 +61,7 @@ type core struct {
 	personal    *env.Personal    // of each person apart
 	scrubber    *redact.Scrubber // of what is kept and shown
 	decisions   *audit.Log
+	reports     *reports.Keeper
 	exporters   exporters      // none if the decision log is sent nowhere
 	tracer      *traces.Tracer // nil if traces are sent nowhere
 	shadow      *shadow        // nil if there is none
@@ -91,8 +93,9 @@ func newCore(ctx context.Context, cfg *config.Config, log *slog.Logger, of Confi
 	if err != nil {
 		return nil, err
 	}
-	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, memory: memoryOf(of),
-		caches: caches.New(filepath.Join(cfg.StateDir, "caches")), reloaded: make(chan struct{}, 1), release: release}
+	c := &core{cfg: cfg, log: log, version: of.Version, testCommand: of.TestCommand, memory: memoryOf(of), release: release,
+		caches: caches.New(filepath.Join(cfg.StateDir, "caches")), reloaded: make(chan struct{}, 1),
+		reports: reports.NewKeeper(cfg.StateDir)}
 	if err := c.open(ctx); err != nil {
 		return nil, errors.Join(err, c.releaseAll())
 	}

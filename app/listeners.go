@@ -114,7 +114,7 @@ func (a *App) openOperator() error {
 // operatorAPI is what operators can do at every listener of theirs.
 func (a *App) operatorAPI(who func(*http.Request) (bailiff.Approver, bool)) gateway.OperatorConfig {
 	return gateway.OperatorConfig{Statuser: a, Sandboxes: operatorSandboxes{a.enforcer}, Approvals: a.approvals,
-		Grants: a.approvals, Freezer: freezer{a.core}, Projects: projects{a.core}, Sessions: a.past,
+		Grants: a.approvals, Freezer: freezer{a.core}, Projects: projects{a.core}, Sessions: a.past, Reports: a.reports,
 		Decisions: a.decisions, History: policyHistory{a.core}, Who: who, Permit: a.roster.permit, Undo: undoer{a.core},
 		MCP: truster{a.core}}
 }

@@ -131,7 +131,8 @@ func TestAConfigThatLacksSomethingNamesIt(t *testing.T) {
 		t.Errorf("the error is %v, want %s", err, want)
 	}
 	_, err = NewOperator(OperatorConfig{})
-	want := "operator config lacks Approvals, Decisions, Freezer, Grants, History, Permit, Projects, Sandboxes, Sessions, Statuser, Who"
+	want := "operator config lacks Approvals, Decisions, Freezer, Grants, History, Permit, Projects, Reports, Sandboxes, Sessions, " +
+		"Statuser, Who"
 	if err == nil ||
 		err.Error() != want {
 		t.Errorf("the error is %v, want %s", err, want)

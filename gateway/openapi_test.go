@@ -150,7 +150,8 @@ func operatorExchanges(t *testing.T, o *office) []exchange {
 		{"GET", "/v1/mcp", ""}, {"GET", "/v1/mcp/files", ""}, {"POST", "/v1/mcp/files/trust", `{"digest": "d1"}`},
 		{"DELETE", "/v1/mcp/files", ""},
 		{"GET", "/v1/changes", ""}, {"GET", "/v1/changes/c1?patch=true", ""}, {"POST", "/v1/changes/c1/undo", `{"paths": ["src"]}`},
-		{"GET", "/v1/decisions?session=s1", ""}, {"GET", eventsPath, ""}, {"POST", "/v1/console/links", ""},
+		{"GET", "/v1/decisions?session=s1", ""}, {"GET", "/v1/report?days=30", ""}, {"GET", eventsPath, ""},
+		{"POST", "/v1/console/links", ""},
 		{"POST", "/v1/break-glass", `{"request": ` + telegramRequest + `, "reason": "The disk is full."}`},
 		{"GET", "/healthz", ""}, {"GET", "/v1/openapi.yaml", ""},
 	}
@@ -258,7 +259,8 @@ func TestTheListenersAreAsDescribed(t *testing.T) {
 			try(operator, "DELETE", path, "")
 		}
 		for _, path := range []string{"/v1/approvals?state=open", "/v1/decisions?limit=0", "/v1/events?since=1", "/v1/approvals/a-none",
-			"/v1/session-histories?limit=0", "/v1/session-histories/none"} {
+			"/v1/session-histories?limit=0", "/v1/session-histories/none",
+			"/v1/report?days=0", "/v1/report?days=365", "/v1/report?days=366"} {
 			try(operator, "GET", path, "")
 		}
 		try(operator, "DELETE", "/v1/freeze", `{"kind": "all"}`)

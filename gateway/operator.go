@@ -89,6 +89,7 @@ type OperatorConfig struct {
 	Projects  Adopter
 	Sessions  Sessions
 	Decisions DecisionLog
+	Reports   Reporter
 	History   PolicyHistory
 	// Who says who sends a request; false if this listener does not know them. It is
 	// all that differs between the listeners of operators, see [ByPeer].
@@ -156,6 +157,7 @@ func NewOperator(c OperatorConfig) (http.Handler, error) {
 		http.MethodDelete: o.withPermission(bailiff.MayOperate, wishing(o, o.thaw)).ServeHTTP})
 	rs.answer(http.MethodPost, "/v1/project/adopt", o.withPermission(bailiff.MayOperate, wishing(o, o.adopt)))
 	rs.answer(http.MethodGet, "/v1/decisions", o.decisions)
+	rs.answer(http.MethodGet, "/v1/report", o.report)
 	rs.on(http.MethodGet, "/v1/events", o.events)
 	rs.elsewhere("This is the operators' listener; agents ask at a listener of agent.listeners.",
 		"/v1/execute", "/v1/decide", "/v1/sessions/", "/v1/tool_calls/", "/v1/data/", "/v0/data/", "/mcp")
@@ -184,6 +186,7 @@ func (c OperatorConfig) missing() error {
 		"Statuser": c.Statuser == nil, "Sandboxes": c.Sandboxes == nil, "Approvals": c.Approvals == nil, "Grants": c.Grants == nil,
 		"Freezer": c.Freezer == nil, "Decisions": c.Decisions == nil, "History": c.History == nil, "Who": c.Who == nil,
 		"Permit": c.Permit == nil, "Projects": c.Projects == nil, "Sessions": c.Sessions == nil,
+		"Reports": c.Reports == nil,
 	})
 }
 

@@ -121,6 +121,7 @@ func refusal(unknown string, err error) *api.Problem {
 		{api.ErrRevisionUnknown, http.StatusNotFound, "revision_unknown"},
 		{api.ErrUnsound, http.StatusConflict, "policies_unsound"},
 		{api.ErrNotRolledBack, http.StatusConflict, "not_rolled_back"},
+		{api.ErrBusy, http.StatusServiceUnavailable, "busy"},
 	} {
 		if errors.Is(err, known.kind) {
 			return problem(known.status, known.code, bailiff.Sentence(err.Error()))

@@ -105,7 +105,7 @@ func as(person string) func(*http.Request) (bailiff.Approver, bool) {
 // config serves a sidecar and an office to one person.
 func (o *office) config(s *sidecar, person string) OperatorConfig {
 	return OperatorConfig{Statuser: s, Sandboxes: s, Approvals: o, Grants: o, Freezer: o,
-		Projects: adopter{}, Sessions: pasts{}, Undo: undoer{}, MCP: truster{}, Decisions: o.log, History: laws{},
+		Projects: adopter{}, Sessions: pasts{}, Reports: reporter{}, Undo: undoer{}, MCP: truster{}, Decisions: o.log, History: laws{},
 		Who: as(person), Permit: anything, BreakGlass: breaker{}, Link: linked}
 }
 
@@ -127,6 +127,24 @@ func (pasts) Show(id string) ([]api.SessionPast, error) {
 		Agents: []string{"a1"}},
 		RunSeconds: 7}}}, nil
 }
+
+// reporter is busy with a year.
+type reporter struct{}
+
+func (reporter) Report(_ context.Context, days int) (api.Report, error) {
+	switch days {
+	case 365:
+		return api.Report{}, fmt.Errorf("%w: another report is being made; try again in a moment", api.ErrBusy)
+	case 366:
+		return api.Report{}, errors.New("the disk is broken")
+	}
+	return api.Report{AsOf: remembered.LastUsed, Days: days, Summary: "1 events.", Tables: []api.ReportTable{
+		{Title: "Rules", Head: []string{"rule"}, Rows: [][]string{{"command.kills"}}}}}, nil
+}
+
+type brokenReporter struct{}
+
+func (brokenReporter) Report(context.Context, int) (api.Report, error) { panic("a bug") }
 
 type brokenPasts struct{}
 
@@ -255,7 +273,8 @@ func (brokenLog) Watch() (<-chan []byte, func()) { panic("a bug") }
 
 var brokenConfig = OperatorConfig{Statuser: broken{}, Sandboxes: broken{}, Approvals: brokenOffice{}, Grants: brokenOffice{},
 	Freezer: brokenOffice{}, Projects: brokenOffice{}, Undo: brokenUndoer{}, MCP: brokenTruster{},
-	Decisions: brokenLog{}, History: brokenLaws{}, Sessions: brokenPasts{}, Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
+	Decisions: brokenLog{}, History: brokenLaws{}, Sessions: brokenPasts{}, Reports: brokenReporter{},
+	Who: as("ana"), Permit: anything, BreakGlass: brokenOffice{},
 	Link: func(bailiff.Approver) (string, time.Time) { panic("a bug") }}
 
 func (o *office) handler(t testing.TB, person string) http.Handler {

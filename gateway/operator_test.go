@@ -111,4 +111,12 @@ func TestOperatorsSeeWhatASessionDid(t *testing.T) {
 	}
 	c.do(http.MethodGet, "/v1/session-histories/other", "").problem(t, http.StatusNotFound)
 	c.do(http.MethodGet, "/v1/session-histories?limit=0", "").problem(t, http.StatusBadRequest)
+	var report api.Report
+	c.do(http.MethodGet, "/v1/report", "").into(t, http.StatusOK, &report)
+	if report.Days != 7 || report.Tables[0].Rows[0][0] != "command.kills" {
+		t.Errorf("the report is %+v", report)
+	}
+	if p := c.do(http.MethodGet, "/v1/report?days=365", "").problem(t, http.StatusServiceUnavailable); p.Code != "busy" {
+		t.Errorf("while another is made: %+v", p)
+	}
 }

@@ -16,6 +16,7 @@ var scoped = map[string][]string{
 	"GET /v1/approvals/{id}/preview":      {api.TokenReadsApprovals},
 	"GET /v1/grants":                      {api.TokenReadsApprovals},
 	"GET /v1/decisions":                   {api.TokenReadsDecisions},
+	"GET /v1/report":                      {api.TokenReadsDecisions},
 	"GET /v1/session-histories":           {api.TokenReadsDecisions},
 	"GET /v1/session-histories/{id}":      {api.TokenReadsDecisions},
 	"GET /v1/events":                      {api.TokenReadsApprovals, api.TokenReadsDecisions},

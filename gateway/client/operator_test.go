@@ -65,8 +65,8 @@ func operators(t *testing.T) (*Client, *approval.Book) {
 	}
 	t.Cleanup(func() { _ = errors.Join(book.Close(), log.Close()) })
 	h, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: sidecar{}, Sandboxes: sidecar{}, Approvals: book, Grants: book,
-		Freezer: book, Projects: adopter{}, Sessions: struct{ gateway.Sessions }{}, Decisions: log, History: laws{},
-		Who: gateway.ByPeer(func(_ uint32, channel string) bailiff.Approver {
+		Freezer: book, Projects: adopter{}, Sessions: struct{ gateway.Sessions }{}, Reports: struct{ gateway.Reporter }{},
+		Decisions: log, History: laws{}, Who: gateway.ByPeer(func(_ uint32, channel string) bailiff.Approver {
 			return bailiff.Approver{Person: "root", Credential: "uid:0", Channel: channel}
 		}), Permit: func(bailiff.Approver, string) error { return nil }})
 	if err != nil {

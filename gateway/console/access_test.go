@@ -82,11 +82,17 @@ func TestEveryViewPassesAxe(t *testing.T) {
 		b.press(kb.Escape)
 		b.await(`!document.querySelector('dialog[open]')`)
 	}
-	for n, view := range []string{"activity", "grants", "sandboxes", "system"} {
+	for n, view := range []string{"activity", "grants", "sandboxes", "system", "report"} {
 		b.press(fmt.Sprint(n + 2))
 		b.await(fmt.Sprintf(`document.querySelector('#view-%s').checkVisibility()`, view))
 		b.passesAxe(script, view, "html")
 	}
+	b.showsReport()
+	b.passesAxe(script, "a report", "html")
+	b.showsSession()
+	b.passesAxe(script, "a session", "dialog[open]")
+	b.click("#session-close")
+	b.await(`document.activeElement.dataset.act?.startsWith('session-')`) // the focus is where it was
 	b.press("1")
 	b.run(chromedp.EmulateViewport(320, 640))
 	b.passesAxe(script, "the list on a phone", "html")

@@ -16,6 +16,7 @@ import (
 	"github.com/bailiff-dev/bailiff/gateway"
 	"github.com/bailiff-dev/bailiff/internal/approval"
 	"github.com/bailiff-dev/bailiff/internal/record/audit"
+	"github.com/bailiff-dev/bailiff/internal/record/report"
 )
 
 // way lets everybody answer but bob.
@@ -97,13 +98,16 @@ func healthy() api.Status {
 type office struct {
 	*Console
 	*sidecar
-	way    *way
-	line   line
-	book   *approval.Book
-	log    *audit.Log
-	undo   gateway.Undoer // nil where nothing can be undone
-	permit func(who bailiff.Approver, to string) error
-	served chan error
+	way  *way
+	line line
+	book *approval.Book
+	log  *audit.Log
+	past gateway.Sessions
+	// reports are of log.
+	reports gateway.Reporter
+	undo    gateway.Undoer // nil where nothing can be undone
+	permit  func(who bailiff.Approver, to string) error
+	served  chan error
 }
 
 // openOffice opens one; it is served by serve.
@@ -116,6 +120,7 @@ func openOffice(t testing.TB, change ...func(*Config)) *office {
 	if o.log, err = audit.Open(audit.Config{StateDir: folder}); err != nil {
 		t.Fatal(err)
 	}
+	o.past, o.reports = pasts{"build/tool"}, report.NewKeeper(folder)
 	if o.book, err = approval.Open(approval.Config{Path: filepath.Join(folder, "approvals.db"), Router: o.way,
 		Recorder: o.log}); err != nil {
 		t.Fatal(err)
@@ -145,7 +150,7 @@ func (o *office) close(t testing.TB) {
 // be cut.
 func (o *office) operator(who bailiff.Approver) (http.Handler, error) {
 	api, err := gateway.NewOperator(gateway.OperatorConfig{Statuser: o, Sandboxes: o, Approvals: o.book, Grants: o.book, Freezer: o.book,
-		Projects: struct{ gateway.Adopter }{}, Sessions: struct{ gateway.Sessions }{}, Decisions: o.log,
+		Projects: struct{ gateway.Adopter }{}, Sessions: o.past, Reports: o.reports, Decisions: o.log,
 		History: struct{ gateway.PolicyHistory }{},
 		Who:     func(*http.Request) (bailiff.Approver, bool) { return who, true },
 		Permit:  o.permit, Undo: o.undo})
@@ -219,6 +224,38 @@ func (l *line) serve(w http.ResponseWriter, r *http.Request, api http.Handler) {
 	}
 }
 
+// pasts remember the same of every session: it did something with each of the texts.
+type pasts []string
+
+func (pasts) List(int) ([]api.Session, error) { return nil, nil }
+
+func (p pasts) Show(id string) ([]api.SessionPast, error) {
+	at := time.Now().Add(-time.Hour)
+	facts := &bailiff.SessionFacts{Hosts: p, CredentialsRead: p, Forwarded: p, Agents: p, Findings: map[string]int{p[0]: 2},
+		Reached: map[string]int64{p[0]: 10}, ApprovedBy: map[string]int{p[0]: 1}}
+	for _, text := range p {
+		facts.Files = append(facts.Files, bailiff.FileFact{Path: text, How: bailiff.Downloaded, At: at})
+	}
+	return []api.SessionPast{{Session: api.Session{ID: id, Caller: p[0], LastUsed: at},
+		History: &bailiff.SessionHistory{SessionFacts: facts, Complete: true, RunSeconds: 7,
+			Requests: bailiff.WindowCount{Hour: 2, Day: 3}}}}, nil
+}
+
+// showsReport opens the report, and awaits it.
+func (b *tab) showsReport() {
+	b.t.Helper()
+	b.click("#tab-report")
+	b.awaitText("#report-about", "Made")
+}
+
+// showsSession opens the session of the first row of the activity, and awaits it.
+func (b *tab) showsSession() {
+	b.t.Helper()
+	b.click("#tab-activity")
+	b.click(`#activity [data-act^="session-"]`)
+	b.await(`document.querySelector('#session').open`)
+}
+
 // serve opens an office and serves it.
 func serve(t testing.TB, change ...func(*Config)) *office {
 	t.Helper()
@@ -239,7 +276,7 @@ func person(name string) bailiff.Approver {
 // ask asks people about a claim, and returns the approval's id.
 func (o *office) ask(t testing.TB, c bailiff.Claim) string {
 	t.Helper()
-	event := api.Event{DecisionID: c.DecisionID, Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision,
+	event := api.Event{DecisionID: c.DecisionID, Path: api.DecisionPath, Timestamp: time.Now().UTC(), Input: c.Input, Result: c.Decision,
 		RequestedBy: c.Request.Caller,
 		Custom:      api.Custom{Event: api.DecisionEvent, Session: c.Request.Session.ID}}
 	if err := o.log.Record(t.Context(), event); err != nil {

@@ -20,6 +20,7 @@ import (
 
 func TestEveryViewFitsAPhone(t *testing.T) {
 	o := serve(t)
+	o.past = pasts{strings.Repeat("x", 3000)}
 	for _, text := range []string{strings.Repeat("x", 3000), "rm -rf ./build " + strings.Repeat("--very-long-option ", 30)} {
 		o.ask(t, claim(text, inSession(strings.Repeat("s", 400)),
 			func(c *bailiff.Claim) { c.Request.Session.UserName = strings.Repeat("W", 200) }))
@@ -34,7 +35,7 @@ func TestEveryViewFitsAPhone(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := o.login(t, "ana")
-	for _, width := range []int64{320, 390, 768, 1280} {
+	for _, width := range []int64{320, 360, 768, 1280} {
 		b.run(chromedp.EmulateViewport(width, 720))
 		b.open(o.base())
 		b.await(`document.body.dataset.live === 'yes'`)
@@ -56,10 +57,20 @@ func TestEveryViewFitsAPhone(t *testing.T) {
 			}
 			b.press(kb.Escape)
 		}
-		for n := 2; n <= 5; n++ {
+		for n := 2; n <= 6; n++ {
 			b.press(fmt.Sprint(n))
 			fits(fmt.Sprint("view ", n))
 		}
+		b.showsReport()
+		fits("the report")
+		b.showsSession()
+		if got := is[float64](b, `document.querySelector('#session').getBoundingClientRect().right`); got > float64(width) {
+			t.Errorf("a session ends at %.0f of %d", got, width)
+		}
+		if !is[bool](b, `((e) => e.scrollWidth <= e.clientWidth)(document.querySelector('#session-body'))`) {
+			t.Errorf("a session is wider than its window at %d", width)
+		}
+		b.press(kb.Escape)
 	}
 }
 
@@ -191,6 +202,7 @@ func TestEverythingHasANameAndARole(t *testing.T) {
 
 func TestPictures(t *testing.T) {
 	o := serve(t)
+	o.past = pasts{"install.sh", "node_modules/left-pad/index.js", "/workspace/build/tool"}
 	o.sidecar.status.Warnings = []string{"messaging platform slack runs on backend local, which is not isolated"}
 	o.ask(t, claim("pip install -r requirements.txt && pytest -q", inSession("agent:main:slack:dm:7"),
 		reasons(bailiff.Reason{Rule: "command.installs", Message: "This installs what others published.", Match: "pip install"}),
@@ -235,6 +247,11 @@ func TestPictures(t *testing.T) {
 	shoot("light", "light-freeze", 1360, 900, func() { b.press("f") })
 	b.press(kb.Escape)
 	shoot("light", "light-activity", 1360, 900, func() { b.press("2") })
+	shoot("light", "light-report", 1280, 900, b.showsReport)
+	shoot("light", "light-session", 1280, 900, b.showsSession)
+	shoot("dark", "phone-session", 360, 780, func() {})
+	b.press(kb.Escape)
+	shoot("light", "phone-report", 360, 780, b.showsReport)
 	b.press("1")
 	shoot("light", "phone-detail", 320, 700, func() {})
 	shoot("light", "phone-list", 320, 700, func() { b.click(".back") })

@@ -247,6 +247,7 @@ func TestGrantsAndSandboxesAreTakenAway(t *testing.T) {
 	}
 	b.press("4")
 	b.awaitText("#sandboxes", "4be1c0ffee4be1c0 in use by 1 2 background processes docker")
+	b.picture("sandboxes")
 	b.click("#sandboxes button")
 	b.click("#confirm-yes")
 	b.awaitText("#sandboxes", "None lives.")

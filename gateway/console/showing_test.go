@@ -173,6 +173,7 @@ var hostile = []string{
 
 func TestNoTextOfARequestIsMarkup(t *testing.T) {
 	o := serve(t)
+	o.past = pasts(hostile)
 	o.sidecar.status.Warnings = hostile
 	o.sidecar.status.Policies.OK, o.sidecar.status.Policies.Faults = false, hostile
 	for _, text := range hostile {
@@ -213,14 +214,19 @@ func TestNoTextOfARequestIsMarkup(t *testing.T) {
 		}
 		b.press("j")
 	}
-	for n := 2; n <= 5; n++ {
+	for n := 2; n <= 6; n++ {
 		b.press(fmt.Sprint(n))
 	}
+	b.showsReport()
+	b.awaitText("#report", hostile[0])
+	b.showsSession()
+	b.awaitText("#session-body .timeline", hostile[0])
+	b.press(kb.Escape)
 	if v := b.violations(); len(v) > 0 {
 		t.Errorf("the page's policy stopped %q", v)
 	}
-	if n := is[int](b, `document.querySelectorAll('#app :is(script, iframe, [onerror], [onload]), #app img:not([src="/icon.svg"]), #app `+
-		`a').length`); n > 0 {
+	if n := is[int](b, `document.querySelectorAll(':is(#app, #session) :is(script, iframe, [onerror], [onload], `+
+		`img:not([src="/icon.svg"]), a)').length`); n > 0 {
 		t.Errorf("%d elements were made of text", n)
 	}
 	b.press("1")

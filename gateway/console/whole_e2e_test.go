@@ -135,6 +135,14 @@ func TestAWholeSidecarRunsWhatASecurityKeyApproved(t *testing.T) {
 	second := w.ask(t, "rm -r asked-about-again 2>/dev/null; echo ran again")
 	w.enter(t, b)
 	w.approves(t, b, second, "rm -r asked-about-again", "ran again\n")
+
+	b.showsReport()
+	b.awaitText("#report", "bubblewrap 2 0")
+	b.picture("whole-report")
+	b.showsSession()
+	b.awaitText("#session-body", "requests 2 within a day")
+	b.awaitText("#session-body .timeline", "rm -r asked-about-again")
+	b.picture("whole-session")
 }
 
 // approves has the person approve what waits with their one key, wants it to run, and the decision log to name the key.

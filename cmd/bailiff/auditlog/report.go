@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff/cli"
 	"github.com/bailiff-dev/bailiff/internal/judging/offline"
 	"github.com/bailiff-dev/bailiff/internal/judging/replay"
@@ -95,12 +96,12 @@ func (r reporting) run(cmd *cobra.Command, configPath string, logs []string) err
 }
 
 // tables are those of the report, and what other policies would have decided.
-func (t told) tables() []report.Table {
+func (t told) tables() []api.ReportTable {
 	tables := t.Tables()
 	if t.Otherwise == nil {
 		return tables
 	}
-	changes := report.Table{Head: []string{"direction", "change", "decisions", "for example"}, Title: fmt.Sprintf(
+	changes := api.ReportTable{Head: []string{"direction", "change", "decisions", "for example"}, Title: fmt.Sprintf(
 		"What other policies would have decided otherwise: %d of %d", t.Otherwise.Changed, t.Otherwise.Judged)}
 	for _, c := range t.Otherwise.Changes {
 		var examples []string

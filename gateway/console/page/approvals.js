@@ -50,9 +50,9 @@ export function asksFor({ request, reasons, decision }, words, rule) {
   return (!rule || reasons.some((reason) => reason.rule === rule)) && told.filter(Boolean).join('\n').toLowerCase().includes(words.trim().toLowerCase())
 }
 
-// detail is an approval whole. Answer, freeze and select are what its buttons do; listed is how many
+// detail is an approval whole. Answer, freeze, session and select are what its buttons do; listed is how many
 // wait alike, it among them, and kind is what waits of its kind, it first.
-export function detail(shown, { answer, freeze, back, select, listed, kind }) {
+export function detail(shown, { answer, freeze, session, back, select, listed, kind }) {
   const { approval: entry } = shown
   return [
     el('header', { class: 'detail-head' },
@@ -65,7 +65,7 @@ export function detail(shown, { answer, freeze, back, select, listed, kind }) {
     answered(entry),
     pattern(entry),
     texts(shown),
-    el('div', { class: 'facts' }, askedBy(entry, freeze), runsIn(entry), variables(entry), filesOf(entry)),
+    el('div', { class: 'facts' }, askedBy(entry, freeze, session), runsIn(entry), variables(entry), filesOf(entry)),
     opinions(entry), votes(entry),
     others(kind, select),
     history(shown.history),
@@ -135,7 +135,7 @@ const fact = (title, ...pairs) => el('section', { class: 'fact' }, el('h3', {}, 
   el('dl', {}, pairs.filter(([, value]) => value !== undefined && value !== '' && value !== false && value !== null)
     .map(([name, value]) => el('div', {}, el('dt', {}, name), el('dd', {}, value)))))
 
-function askedBy({ request, caller, peer }, freeze) {
+function askedBy({ request, caller, peer }, freeze, show) {
   const { session } = request
   const freezer = (kind, id) => el('button', { class: 'button quiet', 'data-live': true, 'data-act': `freeze-${kind}`, on: { click: () => freeze(kind, id) } }, `Freeze this ${kind}`)
   const card = fact('Asked by',
@@ -145,7 +145,7 @@ function askedBy({ request, caller, peer }, freeze) {
     ['agent', session.agent && [mono(session.agent.id), ` of depth ${session.agent.depth}`, session.agent.parent && [', started by ', mono(session.agent.parent)]]],
     ['profile', session.profile && mono(session.profile)], ['unattended', session.unattended && 'yes, nobody is there'],
     ['by way of', [mono(caller), peer ? [' ', mono(peer)] : '']])
-  card.append(el('div', { class: 'buttons' }, ...[freezer('session', session.id), session.user_id && freezer('user', `${session.platform}:${session.user_id}`)].filter(Boolean)))
+  card.append(el('div', { class: 'buttons' }, ...[sessionButton(session.id, show), freezer('session', session.id), session.user_id && freezer('user', `${session.platform}:${session.user_id}`)].filter(Boolean)))
   return card
 }
 
@@ -254,7 +254,7 @@ export function says(e, words) {
 
 // event is a request, or what else happened, in one line. Look is what its button for what it changed does, if it has one, and changed
 // what that shows.
-export const event = (e, look, changed) => el('li', { class: 'event' },
+export const event = (e, look, changed, show) => el('li', { class: 'event' },
   badge(verdict(e)),
   e.text ? el('code', { class: 'event-text' }, seen(e.text.slice(0, 300))) : el('span', { class: 'event-text quiet' }, seen(e.message ?? '')),
   el('span', { class: 'event-about quiet' },
@@ -262,8 +262,12 @@ export const event = (e, look, changed) => el('li', { class: 'event' },
     e.agent && [' · agent ', mono(e.agent.id), ` of depth ${e.agent.depth}`], e.backend && [' · ', seen(e.backend)],
     (e.rules ?? []).length > 0 && [' · ', seen([...new Set(e.rules)].join(', '))], e.text && e.message && [' · ', seen(e.message)],
     e.observed && [' · ', el('span', { class: 'badge wait' }, 'observed'), ' ', seen(`${e.observed.join(', ')} would have ${e.without_observe === 'deny' ? 'denied it' : 'asked'}`)],
-    look && [' · ', el('button', { class: 'button quiet small', 'aria-expanded': String(Boolean(changed)), 'data-act': `look-${e.decision_id}`, on: { click: look } }, 'What it changed')]),
+    look && [' · ', el('button', { class: 'button quiet small', 'aria-expanded': String(Boolean(changed)), 'data-act': `look-${e.decision_id}`, on: { click: look } }, 'What it changed')],
+    show && e.session && [' · ', sessionButton(e.session, show, e.decision_id)]),
   changed)
+
+// sessionButton shows what the session of an event, or of another place, did.
+export const sessionButton = (id, show, place = 'here') => el('button', { class: 'button quiet small', 'data-act': `session-${place}`, 'aria-label': `Its session, ${id.slice(0, 100)}`, on: { click: () => show(id) } }, 'Its session')
 
 const badge = ([word, tone]) => el('span', { class: `badge ${tone}` }, word)
 

@@ -8,8 +8,10 @@ import * as dialogs from './dialogs.js'
 import * as wider from './wider.js'
 import * as keys from './keys.js'
 import * as changes from './changes.js'
+import * as sessions from './sessions.js'
+import { readReport } from './report.js'
 
-const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system']
+const views = ['approvals', 'activity', 'grants', 'sandboxes', 'system', 'report']
 
 // known is what the sidecar said last.
 const known = { me: null, pending: [], shown: null, freezes: [], events: [], status: null, keys: null, mayUndo: false, changed: new Map() }
@@ -128,12 +130,12 @@ function changed(entry) {
 const refresh = {
   pending: reader(readPending, showPending),
   shown: reader(readShown, showDetail),
-  freezes: reader(async () => { known.freezes = (await ask('GET', '/v1/freeze')).freezes ?? [] }, showFrozen),
-  grants: reader(async () => { known.grants = (await ask('GET', '/v1/grants')).grants ?? [] }, showGrants),
+  freezes: listOf('freezes', '/v1/freeze', showFrozen),
+  grants: listOf('grants', '/v1/grants', showGrants),
   events: reader(async () => { known.events = (await ask('GET', '/v1/decisions?limit=200')).decisions ?? [] }, showActivity),
   undo: reader(async () => { known.mayUndo = await changes.may() }, showActivity),
-  sandboxes: reader(async () => { known.sandboxes = (await ask('GET', '/v1/sandboxes')).sandboxes ?? [] }, showSandboxes),
-  keys: reader(async () => { known.keys = await ask('GET', '/keys') }, showKeysOfMine),
+  sandboxes: listOf('sandboxes', '/v1/sandboxes', showSandboxes),
+  keys: reader(async () => { known.keys = await ask('GET', '/keys') }, whenOther('keys', showKeysOfMine)),
   status: reader(async () => { known.status = await ask('GET', '/v1/status') }, showStatus),
 }
 
@@ -152,6 +154,23 @@ function reader(read, show) {
     running ??= run().finally(() => { running = null })
     running.catch(report)
     return running
+  }
+}
+
+// listOf reads the list that an answer has under its name.
+function listOf(name, path, show) {
+  return reader(async () => { known[name] = (await ask('GET', path))[name] ?? [] }, whenOther(name, show))
+}
+
+// whenOther shows what is known by a name only when it is other than what is shown: a button that is drawn anew under a pointer that is
+// down is not clicked.
+function whenOther(name, show) {
+  let shown
+  return () => {
+    const now = JSON.stringify(known[name])
+    if (now === shown) return
+    shown = now
+    show()
   }
 }
 
@@ -242,11 +261,12 @@ function showPending() {
   const list = byId('pending')
   const focused = list.contains(document.activeElement)
   const rows = new Map([...list.children].map((row) => [row.dataset.id, row]))
-  list.replaceChildren(...pending.map((entry, n) => {
+  const drawn = pending.map((entry, n) => {
     const row = rows.get(entry.id) ?? el('li', { role: 'option', class: 'row', 'data-id': entry.id, on: { click: () => select(entry.id, true) } })
     row.replaceChildren(...approvals.row(entry, found[n].length))
     return row
-  }))
+  })
+  if (drawn.length !== rows.size || drawn.some((row, n) => row !== list.children[n])) list.replaceChildren(...drawn)
   byId('none-pending').hidden = pending.length > 0
   byId('none-pending').replaceChildren(waitingNow().length ? 'Nothing that waits says that.' : 'Nothing is waiting.')
   if (!selected && pending.length) select(pending[0].id)
@@ -306,7 +326,7 @@ function showDetail() {
   detail.dataset.listed = listedNow()
   const stop = detail.contains(document.activeElement) ? stopName(document.activeElement) : undefined
   const unfolded = [...detail.querySelectorAll('details[open]')].map((fold) => fold.dataset.fold)
-  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, back: closeDetail, select, listed: alike().length, kind }).flat(3).filter(Boolean))
+  detail.replaceChildren(...approvals.detail(known.shown, { answer: askAnswer, freeze: askFreeze, session: showSession, back: closeDetail, select, listed: alike().length, kind }).flat(3).filter(Boolean))
   for (const fold of detail.querySelectorAll('details')) fold.open = unfolded.includes(fold.dataset.fold)
   if (stop) ([...detail.querySelectorAll('button, summary, pre')].find((other) => stopName(other) === stop) ?? detail).focus()
   tick()
@@ -323,7 +343,7 @@ function showActivity() {
   const at = stopName(document.activeElement)
   byId('activity').replaceChildren(...found.map((e) => {
     const of = known.mayUndo && known.changed.get(e.decision_id)
-    return approvals.event(e, known.mayUndo && e.kept && (() => look(e.decision_id)), of && changes.panel(of, () => askUndo(of)))
+    return approvals.event(e, known.mayUndo && e.kept && (() => look(e.decision_id)), of && changes.panel(of, () => askUndo(of)), showSession)
   }))
   if (at && !document.activeElement?.dataset.act) [...byId('activity').querySelectorAll('button')].find((button) => stopName(button) === at)?.focus()
   enable()
@@ -342,7 +362,7 @@ function showGrants() {
 }
 
 function showSandboxes() {
-  fill('sandboxes', known.sandboxes.map((sandbox) => panels.sandbox(sandbox, () => askRemove(sandbox))), 'None lives.')
+  fill('sandboxes', known.sandboxes.map((sandbox) => panels.sandbox(sandbox, () => askRemove(sandbox), showSession)), 'None lives.')
 }
 
 function fill(id, cards, none) {
@@ -371,12 +391,15 @@ function showStatus() {
   showCounts()
 }
 
+const showSession = (id) => sessions.open(id).catch(report)
+
 function showKeysOfMine() {
   byId('own-keys').replaceChildren(...keys.panel(known.keys, askAddKey, askRemoveKey))
   enable()
 }
 
 function show(name) {
+  if (view !== name) scrollTo(0, 0) // where the view before was left, this one may have something below a banner
   view = name
   for (const other of views) {
     const current = other === name
@@ -386,6 +409,7 @@ function show(name) {
   }
   if (name === 'sandboxes' && isLive()) refresh.sandboxes()
   if (name === 'system' && isLive()) refresh.keys()
+  if (name === 'report' && !byId('report').hasChildNodes()) readReport()
 }
 
 // What is done. Each is asked about first.
@@ -585,6 +609,8 @@ function wire() {
   byId('find-pending').addEventListener('input', showPending)
   byId('only').addEventListener('change', showPending)
   byId('each').addEventListener('change', showPending)
+  byId('report-days').addEventListener('change', readReport)
+  byId('report-again').addEventListener('click', readReport)
   byId('freeze').addEventListener('click', () => askFreeze())
   byId('theme').addEventListener('click', switchTheme)
   byId('help').addEventListener('click', showKeys)

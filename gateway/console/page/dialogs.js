@@ -64,7 +64,7 @@ export function closeQuestion() {
 export function wireDialogs() {
   byId('confirm-no').addEventListener('click', closeQuestion)
   byId('confirm').addEventListener('keydown', (event) => { if (event.key === 'Enter' && event.repeat) event.preventDefault() })
-  byId('keys-form').addEventListener('submit', (event) => { event.preventDefault(); byId('keys').close() })
+  for (const name of ['keys', 'session']) byId(`${name}-form`).addEventListener('submit', (event) => { event.preventDefault(); byId(name).close() })
 }
 
 // toastFor is how long a toast stays, in milliseconds.

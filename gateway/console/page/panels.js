@@ -1,4 +1,5 @@
 // The views beside the approvals: grants, sandboxes, the system, and the banners.
+import { sessionButton } from './approvals.js'
 import { ago, clock, countdown, el, mono, plural, seen, timeAgo } from './text.js'
 
 const card = (title, about, action) => el('li', { class: 'card' }, el('div', { class: 'card-main' }, el('div', { class: 'card-title' }, title), el('div', { class: 'quiet' }, about)), action)
@@ -16,15 +17,15 @@ export const grant = (g, revoke) => card(
   ],
   el('button', { class: 'button no', 'data-live': true, 'aria-label': `Revoke the grant of ${g.user}`, on: { click: revoke } }, 'Revoke'))
 
-// sandbox is one live sandbox; remove is what its button does.
-export const sandbox = (s, remove) => card(
+// sandbox is one live sandbox; remove and show, which shows its session, are what its buttons do.
+export const sandbox = (s, remove, show) => card(
   [mono(s.id.slice(0, 16)), ' ', el('span', { class: `badge ${s.users ? 'wait' : 'plain'}` }, s.users ? `in use by ${s.users}` : 'idle'),
     s.processes > 0 && [' ', el('span', { class: 'badge wait' }, plural(s.processes, 'background process', 'background processes'))]],
   [
     el('div', {}, seen(s.backend), s.image && [' · ', mono(s.image)], s.runtime && [' · ', mono(s.runtime)]), el('div', {}, 'session ', mono(s.session), ' by way of ', mono(s.caller)),
     el('div', {}, 'since ', timeAgo(s.since), ' · last used ', timeAgo(s.last_used), ' · goes in ', countdown(s.expires), ' at the latest'),
   ],
-  el('button', { class: 'button no', 'data-live': true, 'aria-label': `Remove sandbox ${s.id.slice(0, 16)}`, on: { click: remove } }, 'Remove'))
+  el('div', { class: 'buttons' }, el('button', { class: 'button no', 'data-live': true, 'aria-label': `Remove sandbox ${s.id.slice(0, 16)}`, on: { click: remove } }, 'Remove'), sessionButton(s.session, show, s.id)))
 
 const line = (name, ...value) => el('div', {}, el('dt', {}, name), el('dd', {}, value))
 const ready = (is, yes, no) => el('span', { class: `badge ${is ? 'good' : 'bad'}` }, is ? yes : no)

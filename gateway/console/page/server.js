@@ -22,9 +22,9 @@ export const whenLoggedOut = (listener) => events.addEventListener('logged-out',
 
 const headers = () => ({ 'Bailiff-Token': localStorage.getItem(kept) ?? '' })
 
-// ask returns the answer's JSON; undefined if it has none.
-export async function ask(method, path, body) {
-  const response = await send(method, path, body, AbortSignal.timeout(20_000))
+// ask returns the answer's JSON; undefined if it has none. Patience is how many milliseconds that may take.
+export async function ask(method, path, body, patience = 20_000) {
+  const response = await send(method, path, body, AbortSignal.timeout(patience))
   return response.status === 204 ? undefined : response.json()
 }
 

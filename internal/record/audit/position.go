@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"time"
 )
 
 // Position is the end of a line of the log: so many bytes of a segment. The zero value
@@ -25,6 +27,18 @@ func (p Position) After(other Position) bool {
 func (l *Log) Written() Position {
 	p := l.written.Load()
 	return Position{p.segment, p.offset}
+}
+
+// WrittenSince is the beginning of the first segment that was written to after a moment; all that was recorded since lies behind it.
+func WrittenSince(stateDir string, since time.Time) (p Position, err error) {
+	names, _, err := segments(stateDir)
+	for _, name := range names {
+		info, missing := os.Stat(filepath.Join(decisionsDir(stateDir), name))
+		if p.Segment = name; missing == nil && info.ModTime().After(since) {
+			break
+		}
+	}
+	return p, err
 }
 
 // ReadFrom gives every whole line behind a position, without its line break and valid

@@ -6,22 +6,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/internal/text/termsafe"
 )
-
-// Table is a part of a report for people.
-type Table struct {
-	Title string
-	Head  []string
-	Rows  [][]string
-}
 
 // shown is how many rows a table has at most; JSON has all.
 const shown = 20
 
 // Tables are a report as it is shown, those without a row left out.
-func (r Report) Tables() (list []Table) {
-	for _, t := range []Table{
+func (r Report) Tables() (list []api.ReportTable) {
+	list = []api.ReportTable{}
+	for _, t := range []api.ReportTable{
 		table("Where commands ran", "backend,runs,failed,seconds", r.Places, func(p Place) []any {
 			return []any{p.Backend, p.Runs, p.Failed, fmt.Sprintf("%.1f", p.Seconds)}
 		}),
@@ -55,8 +50,8 @@ func requesterRow(r Requester) []any {
 	return []any{r.Name, r.Allowed, r.Asked, r.Denied, r.Questions, r.MostADay, r.Day}
 }
 
-func table[T any](title, head string, all []T, row func(T) []any) Table {
-	t := Table{Title: title, Head: strings.Split(head, ",")}
+func table[T any](title, head string, all []T, row func(T) []any) api.ReportTable {
+	t := api.ReportTable{Title: title, Head: strings.Split(head, ",")}
 	for i, one := range all {
 		if i == shown {
 			t.Title += fmt.Sprintf(" (%d of %d)", shown, len(all))
@@ -89,7 +84,7 @@ func (r Report) Summary() string {
 }
 
 // Markdown writes tables as Markdown, in which no text of a request is more than a text.
-func Markdown(w io.Writer, title, summary string, tables []Table) error {
+func Markdown(w io.Writer, title, summary string, tables []api.ReportTable) error {
 	var all strings.Builder
 	fmt.Fprintf(&all, "# %s\n\n%s\n", title, escaped(summary))
 	for _, t := range tables {
