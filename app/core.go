@@ -140,8 +140,7 @@ func (c *core) open(ctx context.Context) error {
 		Log: c.log}); err != nil {
 		return err
 	}
-	c.enforcer, err = enforcer.New(parts)
-	if err != nil {
+	if c.enforcer, err = enforcer.New(parts); err != nil {
 		return err
 	}
 	if err := c.openMCP(); err != nil {
