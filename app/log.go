@@ -37,6 +37,8 @@ func (c concerned) Handle(ctx context.Context, line slog.Record) error {
 	return c.Handler.Handle(ctx, line)
 }
 
-func (c concerned) WithAttrs(attrs []slog.Attr) slog.Handler { return concerned{c.Handler.WithAttrs(attrs)} }
+func (c concerned) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return concerned{c.Handler.WithAttrs(attrs)}
+}
 
 func (c concerned) WithGroup(name string) slog.Handler { return concerned{c.Handler.WithGroup(name)} }
