@@ -212,13 +212,23 @@ func (b *tab) settle() {
 	b.await(`!document.querySelector('dialog[open] [aria-busy=true]')`)
 }
 
-// click clicks with the mouse on what is visible and enabled.
+// click clicks with the mouse where what is visible and enabled lies, once nothing lies over it: as a hand does, for which an element
+// that was drawn anew meanwhile is the same one.
 func (b *tab) click(selector string) {
 	b.t.Helper()
 	b.settle()
-	b.await(fmt.Sprintf(`((e) => e && !e.disabled && e.checkVisibility() && getComputedStyle(e).pointerEvents !== `+
-		`'none')(document.querySelector(%s))`, quoted(selector)))
-	b.run(chromedp.Click(chromedp.CSS(selector)))
+	b.await(fmt.Sprintf(`((e) => {
+		if (!e || e.disabled || !e.checkVisibility() || getComputedStyle(e).pointerEvents === 'none') return false;
+		const place = () => e.getClientRects()[0];
+		const seen = place();
+		if (seen.top < 0 || seen.left < 0 || seen.bottom > innerHeight || seen.right > innerWidth)
+			e.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});
+		const at = place();
+		globalThis.hand = [at.x + at.width / 2, at.y + at.height / 2];
+		return e.contains(document.elementFromPoint(...hand));
+	})(document.querySelector(%s))`, quoted(selector)))
+	at := is[[]float64](b, "hand")
+	b.run(chromedp.MouseClickXY(at[0], at[1]))
 	b.clicks++
 }
 
