@@ -1,0 +1,102 @@
+package kubernetes
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/runner"
+)
+
+// A cluster is not to be had everywhere: "make kubernetes-test" brings one up and runs these tests in it.
+const clusterFolder = "BAILIFF_TEST_KUBERNETES"
+
+const namespace = "bailiff-sandboxes"
+
+// runnerImage makes the runner's image, once.
+var runnerImage = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "bailiff-image")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(folder)
+	at := filepath.Join(folder, program)
+	if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+		return "", err
+	}
+	content, err := os.ReadFile(os.Getenv("BAILIFF_TEST_RUNNER"))
+	if err == nil {
+		err = os.WriteFile(at, content, 0o755)
+	}
+	if err != nil {
+		return "", err
+	}
+	out, err := exec.Command(os.Getenv(clusterFolder+"_IMPORT"), "bailiff.test/runner", folder, program).Output()
+	_ = exec.Command("kubectl", "create", "namespace", namespace).Run() // it may be there
+	return strings.TrimSpace(string(out)), err
+})
+
+// onCluster is a backend of the cluster, and leaves a test out where there is none.
+func onCluster(t testing.TB) *Backend {
+	t.Helper()
+	if os.Getenv(clusterFolder) == "" {
+		t.Skip("SKIPPED WITHOUT A CLUSTER: make kubernetes-test brings one up")
+	}
+	t.Setenv("BAILIFF_TEST_RUNNER", backendtest.Runner(t))
+	door, err := runnerImage()
+	backendtest.Must(t, err)
+	cfg := Defaults()
+	cfg.Kubeconfig, cfg.Image, cfg.RunnerImage = os.Getenv("KUBECONFIG"), os.Getenv(clusterFolder+"_IMAGE"), door
+	cfg.WorkspaceMB = 64
+	b, err := New(*cfg)
+	backendtest.Must(t, err)
+	return b
+}
+
+var spec = backends.Spec{Owner: "owner", Session: "session", Network: backends.None, ReadOnly: true, CPUs: 1, MemoryMB: 512, PIDs: 600}
+
+func TestConformanceOnACluster(t *testing.T) {
+	b := onCluster(t)
+	t.Cleanup(func() {
+		_, err := b.Sweep(context.Background(), spec.Owner, func(string) bool { return false })
+		backendtest.NoError(t, err)
+	})
+	backendtest.Run(t, backendtest.Config{
+		Name:    "kubernetes",
+		Against: "a cluster of one node on the machine of the tests",
+		Open:    func(testing.TB) backends.Backend { return b },
+		Spec:    spec,
+		Tries:   backendtest.OnBackend,
+		Remote:  true,
+		Break: func(t testing.TB, s backends.Sandbox) {
+			backendtest.Must(t, exec.Command("kubectl", "delete", "pod", "--now", "-n", namespace, s.ID()).Run())
+		},
+	})
+}
+
+func TestTheNextSidecarFindsWhatRunsInAPod(t *testing.T) {
+	b := onCluster(t)
+	spec := spec
+	spec.Session, spec.Expires = "adopted", time.Now().Add(time.Hour)
+	first, err := b.Open(t.Context(), spec)
+	backendtest.Must(t, err)
+	background, err := first.Start(t.Context(), runner.Shell("sleep 1000"), "left")
+	backendtest.Must(t, err)
+	again, err := b.Adopt(t.Context(), first.ID(), spec)
+	backendtest.Must(t, err)
+	<-first.Done()
+	found, err := again.Processes(t.Context())
+	if err != nil || len(found) != 1 {
+		t.Errorf("background commands %v are found (%v), want %v", found, err, background)
+	}
+	backendtest.NoError(t, again.Close(context.Background()))
+}
+
+func BenchmarkOnACluster(b *testing.B) { backendtest.Benchmark(b, onCluster(b), spec) }
