@@ -74,10 +74,6 @@ func TestConformanceOnACluster(t *testing.T) {
 		Open:    func(testing.TB) backends.Backend { return b },
 		Spec:    spec,
 		Tries:   backendtest.OnBackend,
-		Remote:  true,
-		Break: func(t testing.TB, s backends.Sandbox) {
-			backendtest.Must(t, exec.Command("kubectl", "delete", "pod", "--now", "-n", namespace, s.ID()).Run())
-		},
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-// Hold becomes the runner at the door's connection. The argument is how many processes the user of this container may have, 0 for no
+// Hold becomes the runner at the pipes that the door gives. The argument is how many processes the user of this container may have, 0 for no
 // bound.
 func Hold(rest []string) error {
 	if len(rest) != 1 {
@@ -26,9 +26,13 @@ func Hold(rest []string) error {
 	if err != nil {
 		return fmt.Errorf("reaching the door: %w", err)
 	}
-	for _, standard := range []int{0, 1} {
-		if err := unix.Dup3(conn, standard, 0); err != nil {
-			return fmt.Errorf("taking the door's connection: %w", err)
+	pipes, err := receive(conn)
+	if err != nil {
+		return fmt.Errorf("taking the door's pipes: %w", err)
+	}
+	for standard, pipe := range pipes {
+		if err := unix.Dup3(pipe, standard, 0); err != nil {
+			return fmt.Errorf("taking the door's pipes: %w", err)
 		}
 	}
 	if most > 0 {
@@ -38,6 +42,28 @@ func Hold(rest []string) error {
 		}
 	}
 	return syscall.Exec("/proc/self/exe", []string{"bailiff-runner", wire.Confine}, []string{})
+}
+
+// receive takes the pipes, and waits until the door has closed the connection: before that it has closed its listener.
+func receive(conn int) ([]int, error) {
+	defer unix.Close(conn)
+	said, rights := make([]byte, 1), make([]byte, unix.CmsgSpace(2*4))
+	_, n, _, _, err := unix.Recvmsg(conn, said, rights, unix.MSG_CMSG_CLOEXEC)
+	if err != nil {
+		return nil, err
+	}
+	messages, err := unix.ParseSocketControlMessage(rights[:n])
+	if err != nil || len(messages) != 1 {
+		return nil, errors.Join(errors.New("it gave none"), err)
+	}
+	pipes, err := unix.ParseUnixRights(&messages[0])
+	if err != nil || len(pipes) != 2 {
+		return nil, errors.Join(fmt.Errorf("it gave %d", len(pipes)), err)
+	}
+	if n, err := unix.Read(conn, said); n != 0 || err != nil {
+		return nil, errors.Join(errors.New("it goes on"), err)
+	}
+	return pipes, nil
 }
 
 // reach connects to the door, whose container may start a moment later.

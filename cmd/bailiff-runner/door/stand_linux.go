@@ -8,134 +8,137 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"sync"
+	"strconv"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-// inner is the name at which the door listens in the pod's network, and outer the file at which it does in its own container.
+// What the door's container has for itself: the pipes to the runner and from it, and whose turn it is to speak.
 const (
-	inner = "@bailiff-runner"
-	outer = wire.DoorFolder + "/door"
+	toRunner   = wire.DoorFolder + "/to"
+	fromRunner = wire.DoorFolder + "/from"
+	turn       = wire.DoorFolder + "/turn"
 )
 
-// Stand is the door until the runner has gone, or this process is told to. With the argument [wire.Severed] it wants no network to be
-// there.
+// inner is the name at which the door gives the pipes away, in the pod's network.
+const inner = "@bailiff-runner"
+
+// Stand is the door until this process is told to end. With the argument [wire.Severed] it wants no network to be there.
 func Stand(rest []string) error {
 	terminated := make(chan os.Signal, 1)
 	signal.Notify(terminated, syscall.SIGTERM)
-	go func() {
-		<-terminated
-		os.Exit(0)
-	}()
 	if slices.Contains(rest, wire.Severed) {
 		if err := checkSevered(); err != nil {
 			return err
 		}
 	}
-	clients, err := net.Listen("unix", outer)
+	pipes, err := makePipes()
 	if err != nil {
-		return fmt.Errorf("listening for clients: %w", err)
+		return fmt.Errorf("making pipes: %w", err)
 	}
-	runner, err := acceptOnce()
-	if err != nil {
-		return fmt.Errorf("waiting for the runner: %w", err)
-	}
-	r := &relay{runner: runner}
-	go r.serve(clients)
-	return r.carryOut()
-}
-
-// acceptOnce takes the one connection, and closes the listener with all that wait at it.
-func acceptOnce() (net.Conn, error) {
-	listener, err := net.Listen("unix", inner)
-	if err != nil {
-		return nil, err
-	}
-	conn, err := listener.Accept()
-	return conn, errors.Join(err, listener.Close())
-}
-
-// relay carries bytes between the runner and the client that came last.
-type relay struct {
-	runner net.Conn
-
-	mu     sync.Mutex
-	client net.Conn
-}
-
-// serve gives the runner to one client after the other: a later one ends the earlier.
-func (r *relay) serve(clients net.Listener) {
-	done := make(chan struct{})
-	close(done)
+	given := make(chan error, 1)
+	go func() { given <- giveAway(pipes) }()
 	for {
-		client, err := clients.Accept()
-		if err != nil {
-			return
-		}
-		if earlier := r.swap(client); earlier != nil {
-			earlier.Close()
-		}
-		<-done
-		done = make(chan struct{})
-		go r.carryIn(client, done)
-	}
-}
-
-func (r *relay) swap(client net.Conn) (earlier net.Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	earlier, r.client = r.client, client
-	return earlier
-}
-
-// carryIn hands on what a client says.
-func (r *relay) carryIn(client net.Conn, done chan struct{}) {
-	defer close(done)
-	_, _ = io.Copy(r.runner, client) // a runner that has gone ends the door
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	client.Close()
-	if r.client == client {
-		r.client = nil
-	}
-}
-
-// carryOut hands on what the runner says, until it has gone.
-func (r *relay) carryOut() error {
-	piece := make([]byte, 64<<10)
-	for {
-		n, err := r.runner.Read(piece)
-		r.mu.Lock()
-		client := r.client
-		r.mu.Unlock()
-		if client != nil && n > 0 {
-			_, _ = client.Write(piece[:n]) // one that has gone is noticed where it is read
-		}
-		if errors.Is(err, io.EOF) {
+		select {
+		case <-terminated:
 			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("hearing the runner: %w", err)
+		case err := <-given:
+			if err != nil {
+				return fmt.Errorf("giving the pipes to the runner: %w", err)
+			}
 		}
 	}
 }
 
-// Enter is a client of the door, by this process's input and output.
+// makePipes opens each pipe both ways and keeps it, so that neither end of the runner's is over while the door stands, and as the runner
+// is to have it.
+func makePipes() (runners []int, err error) {
+	for _, pipe := range []struct {
+		path string
+		mode int
+	}{{toRunner, unix.O_RDONLY}, {fromRunner, unix.O_WRONLY}} {
+		if err := unix.Mkfifo(pipe.path, 0o600); err != nil {
+			return nil, err
+		}
+		if _, err := unix.Open(pipe.path, unix.O_RDWR|unix.O_CLOEXEC, 0); err != nil {
+			return nil, err
+		}
+		fd, err := unix.Open(pipe.path, pipe.mode|unix.O_CLOEXEC, 0)
+		if err != nil {
+			return nil, err
+		}
+		runners = append(runners, fd)
+	}
+	return runners, nil
+}
+
+// giveAway hands the pipes to the first that connects, and to no other: the listener is closed before the connection is.
+func giveAway(pipes []int) error {
+	listener, err := net.ListenUnix("unix", &net.UnixAddr{Name: inner, Net: "unix"})
+	if err != nil {
+		return err
+	}
+	conn, err := listener.AcceptUnix()
+	if err := errors.Join(err, listener.Close()); err != nil {
+		return err
+	}
+	_, _, err = conn.WriteMsgUnix([]byte{0}, unix.UnixRights(pipes...), nil)
+	for _, fd := range pipes {
+		unix.Close(fd)
+	}
+	return errors.Join(err, conn.Close())
+}
+
+// Enter speaks to the runner by this process's input and output, in the place of who did before.
 func Enter() error {
-	conn, err := net.Dial("unix", outer)
+	if err := takeTurn(); err != nil {
+		return fmt.Errorf("taking the turn: %w", err)
+	}
+	to, err := os.OpenFile(toRunner, os.O_WRONLY, 0)
 	if err != nil {
 		return fmt.Errorf("coming to the door: %w", err)
 	}
-	defer conn.Close()
-	go func() {
-		_, _ = io.Copy(conn, os.Stdin)
-		conn.Close()
-	}()
-	_, err = io.Copy(os.Stdout, conn)
-	if errors.Is(err, net.ErrClosed) {
-		return nil
+	from, err := os.OpenFile(fromRunner, os.O_RDONLY, 0)
+	if err != nil {
+		return fmt.Errorf("coming to the door: %w", err)
 	}
+	go func() {
+		_, _ = io.Copy(to, os.Stdin)
+		os.Exit(0)
+	}()
+	_, err = io.Copy(os.Stdout, from)
 	return err
 }
+
+// takeTurn ends who has the turn, and has it as long as this process lives.
+func takeTurn() error {
+	file, err := unix.Open(turn, unix.O_RDWR|unix.O_CREAT|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return err
+	}
+	for deadline := time.Now().Add(turnTime); ; time.Sleep(time.Millisecond) {
+		err := unix.Flock(file, unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			break
+		}
+		if err != unix.EWOULDBLOCK || time.Now().After(deadline) {
+			return err
+		}
+		text, _ := os.ReadFile(turn)
+		if earlier, err := strconv.Atoi(string(text)); err == nil && earlier > 1 && earlier != os.Getpid() {
+			_ = unix.Kill(earlier, unix.SIGKILL) // it may have gone
+		}
+	}
+	if err := unix.Ftruncate(file, 0); err != nil {
+		return err
+	}
+	_, err = unix.Pwrite(file, []byte(strconv.Itoa(os.Getpid())), 0)
+	return err
+}
+
+// turnTime is how long a process may take to go that was killed.
+const turnTime = 10 * time.Second
