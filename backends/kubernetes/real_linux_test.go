@@ -5,8 +5,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -93,6 +95,56 @@ func TestTheNextSidecarFindsWhatRunsInAPod(t *testing.T) {
 		t.Errorf("background commands %v are found (%v), want %v", found, err, background)
 	}
 	backendtest.NoError(t, again.Close(context.Background()))
+}
+
+// killed has a program of the cluster, or of a pod, ended at once.
+func killed(t *testing.T, pid string) {
+	t.Helper()
+	number, err := strconv.Atoi(strings.TrimSpace(pid))
+	backendtest.Must(t, err)
+	backendtest.Must(t, syscall.Kill(number, syscall.SIGKILL))
+}
+
+func TestAServerThatIsKilledLosesTheStreamAndNotWhatRuns(t *testing.T) {
+	b := onCluster(t)
+	spec := spec
+	spec.Session, spec.Expires = "server", time.Now().Add(time.Hour)
+	first, err := b.Open(t.Context(), spec)
+	backendtest.Must(t, err)
+	_, err = first.Start(t.Context(), runner.Shell("sleep 1000"), "left")
+	backendtest.Must(t, err)
+	pid, err := os.ReadFile(filepath.Join(os.Getenv(clusterFolder), "apiserver.pid"))
+	backendtest.Must(t, err)
+	killed(t, string(pid))
+	<-first.Done()
+	backendtest.Await(t, "the server is back", func() bool { return b.Ready(t.Context()) == nil })
+	again, err := b.Adopt(t.Context(), first.ID(), spec)
+	backendtest.Must(t, err)
+	found, err := again.Processes(t.Context())
+	if err != nil || len(found) != 1 {
+		t.Errorf("background commands %v are found (%v), want one", found, err)
+	}
+	backendtest.NoError(t, again.Close(context.Background()))
+}
+
+func TestAPodWhoseDoorOrRunnerIsKilledIsOverAndSwept(t *testing.T) {
+	b := onCluster(t)
+	for _, program := range []string{"stand", "confine"} {
+		spec := spec
+		spec.Owner = "killed " + program
+		broken, err := b.Open(t.Context(), spec)
+		backendtest.Must(t, err)
+		out, err := exec.Command("pgrep", "-n", "-f", "bailiff-runner "+program).Output()
+		backendtest.Must(t, err)
+		killed(t, string(out))
+		<-broken.Done()
+		if n, err := b.Sweep(t.Context(), spec.Owner, func(string) bool { return false }); n != 1 || err != nil {
+			t.Errorf("a sweep removes %d after the end of %q (%v), want 1", n, program, err)
+		}
+		if n, err := b.Sweep(t.Context(), spec.Owner, func(string) bool { return false }); n != 0 || err != nil {
+			t.Errorf("another sweep removes %d (%v), want none to be left", n, err)
+		}
+	}
 }
 
 func BenchmarkOnACluster(b *testing.B) { backendtest.Benchmark(b, onCluster(b), spec) }

@@ -42,7 +42,8 @@ type stream struct {
 
 // enter comes to the door of a pod.
 func (b *Backend) enter(ctx context.Context, name string, words interface{ Write(p []byte) (int, error) }) (*stream, error) {
-	query := url.Values{"container": {doorkeeper}, "command": {program, wire.Enter}, "stdin": {"true"}, "stdout": {"true"}, "stderr": {"true"}}
+	query := url.Values{"container": {doorkeeper}, "command": {program, wire.Enter},
+		"stdin": {"true"}, "stdout": {"true"}, "stderr": {"true"}}
 	socket, answer, err := websocket.Dial(ctx, b.address("pods/"+url.PathEscape(name)+"/exec", query),
 		&websocket.DialOptions{HTTPClient: b.upgrade, Subprotocols: []string{subprotocol}})
 	if err != nil {

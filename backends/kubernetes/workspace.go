@@ -46,7 +46,8 @@ func (b *Backend) claimOf(ctx context.Context, spec backends.Spec) (string, erro
 		var have claim
 		err = b.ask(ctx, http.MethodGet, claims+"/"+name, nil, nil, &have)
 		if err == nil && have.Metadata.DeletionTimestamp == nil {
-			if is := have.Spec.Resources.Requests["storage"]; spec.DiskMB > 0 && is != size && !slices.Contains(b.cfg.AcceptMissing, diskMB) {
+			is := have.Spec.Resources.Requests["storage"]
+			if spec.DiskMB > 0 && is != size && !slices.Contains(b.cfg.AcceptMissing, diskMB) {
 				return "", fmt.Errorf("%w: disk_mb: the workspace was made with the bound %s, not %s", backends.ErrUnsupported, is, size)
 			}
 			return name, nil

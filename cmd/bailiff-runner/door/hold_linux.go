@@ -12,8 +12,8 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 )
 
-// Hold becomes the runner at the pipes that the door gives. The argument is how many processes the user of this container may have, 0 for no
-// bound.
+// Hold becomes the runner at the pipes that the door gives. The argument is how many processes the user of this container may have,
+// 0 for no bound.
 func Hold(rest []string) error {
 	if len(rest) != 1 {
 		return errors.New("holding: want the number of processes")
