@@ -14,6 +14,7 @@ import (
 
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/backendtest"
+	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/backends/runner"
 )
 
@@ -148,3 +149,41 @@ func TestAPodWhoseDoorOrRunnerIsKilledIsOverAndSwept(t *testing.T) {
 }
 
 func BenchmarkOnACluster(b *testing.B) { backendtest.Benchmark(b, onCluster(b), spec) }
+
+// BenchmarkTrue compares a command in a pod with one by a runner at pipes of this process, and with kubectl's own way into the pod.
+func BenchmarkTrue(b *testing.B) {
+	pod := backendtest.Open(b, onCluster(b), spec)
+	at, err := local.New(local.Config{Runner: backendtest.Runner(b)})
+	backendtest.Must(b, err)
+	pipes := backendtest.Open(b, at, backends.Spec{Owner: "owner", Session: "session", Network: "full"})
+	in := func(s backends.Sandbox) func() error {
+		return func() error {
+			_, err := s.Run(b.Context(), runner.Shell("true"), func([]byte) {})
+			return err
+		}
+	}
+	backendtest.ByTurns(b, map[string]func() error{"pod": in(pod), "pipes": in(pipes), "kubectl": func() error {
+		return exec.Command("kubectl", "exec", "-n", namespace, pod.ID(), "-c", inside, "--", "true").Run()
+	}})
+}
+
+// BenchmarkReady compares making a pod with coming to one that stands.
+func BenchmarkReady(b *testing.B) {
+	cluster := onCluster(b)
+	of := spec
+	of.Expires = time.Now().Add(time.Hour)
+	standing := backendtest.Open(b, cluster, of)
+	backendtest.ByTurns(b, map[string]func() error{
+		"made": func() error {
+			made, err := cluster.Open(b.Context(), spec)
+			if err == nil {
+				defer func() { go made.Close(context.Background()) }()
+			}
+			return err
+		},
+		"adopted": func() error {
+			_, err := cluster.Adopt(b.Context(), standing.ID(), of)
+			return err
+		},
+	})
+}
