@@ -53,7 +53,7 @@ RACED := $(addprefix ./,gateway/chat metrics enforcer/... gateway/chat/... gatew
 # nothing: the short ones run under it too.
 RACED_SHORT := $(addprefix ./,internal/project/snapshot internal/approval internal/approval/file internal/approval/shared internal/pdp \
 	$(addprefix internal/pdp/,background evaluation memo policyset regotest rulecache) gateway gateway/console app backends/apptainer \
-	backends/bubblewrap backends/daytona backends/docker backends/local backends/modal backends/ssh/... backends/vercel \
+	backends/bubblewrap backends/daytona backends/docker backends/kubernetes backends/local backends/modal backends/ssh/... backends/vercel \
 	cmd/bailiff cmd/bailiff/setup cmd/bailiff-hook cmd/bailiff-runner/... \
 	internal/judging/replay internal/project/carry)
 

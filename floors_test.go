@@ -69,7 +69,7 @@ var staircase = []step{
 		"backends/limits",
 	}},
 	{"technologies", []string{ // what judges, and where commands run
-		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/local " +
+		"backends/apptainer backends/backendtest backends/bubblewrap backends/daytona backends/docker backends/kubernetes backends/local " +
 			"backends/modal backends/vercel internal/config internal/judging/bundle internal/judging/observed internal/judging/replay " +
 			"internal/login " +
 			"internal/login/securitykey internal/network/egress internal/network/suggest internal/pdp internal/record/export " +
@@ -101,7 +101,7 @@ var staircase = []step{
 			"gateway/chat/telegram/telegramtest",
 	}},
 	{"programs", []string{ // what is started, and what holds the whole
-		"cmd/bailiff-runner/confine cmd/bailiff-runner/files cmd/bailiff-runner/flow cmd/bailiff-runner/journal " +
+		"cmd/bailiff-runner/confine cmd/bailiff-runner/door cmd/bailiff-runner/files cmd/bailiff-runner/flow cmd/bailiff-runner/journal " +
 			"cmd/bailiff-runner/processes cmd/bailiff-runner/quota",
 		"cmd/bailiff-runner/relay cmd/bailiff-runner/supervise cmd/bailiff-runner/transport",
 		"cmd/bailiff-runner/serve",
@@ -127,7 +127,8 @@ var owners = map[string]string{
 	"github.com/docker/docker":               "backends/docker",
 	"github.com/containerd/errdefs":          "backends/docker",
 	"github.com/distribution/reference":      "backends/docker",
-	"github.com/coder/websocket":             "backends/daytona",
+	"github.com/coder/websocket":             "backends/daytona backends/kubernetes",
+	"k8s.io/client-go":                       "backends/kubernetes",
 	"github.com/prometheus/client_golang":    "metrics",
 	"mvdan.cc/sh/v3":                         "internal/facts/shell",
 	"github.com/spf13/cobra":                 "cmd/bailiff",

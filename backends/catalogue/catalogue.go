@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff/backends/bubblewrap"
 	"github.com/bailiff-dev/bailiff/backends/daytona"
 	"github.com/bailiff-dev/bailiff/backends/docker"
+	"github.com/bailiff-dev/bailiff/backends/kubernetes"
 	"github.com/bailiff-dev/bailiff/backends/local"
 	"github.com/bailiff-dev/bailiff/backends/modal"
 	"github.com/bailiff-dev/bailiff/backends/ssh"
@@ -21,6 +22,7 @@ func All() backends.Catalogue {
 		"bubblewrap": func() backends.Maker { return new(bubblewrap.Config) },
 		"daytona":    func() backends.Maker { return daytona.Defaults() },
 		"docker":     func() backends.Maker { return docker.Defaults() },
+		"kubernetes": func() backends.Maker { return kubernetes.Defaults() },
 		"local":      func() backends.Maker { return new(local.Config) },
 		"modal":      func() backends.Maker { return modal.Defaults() },
 		"ssh":        func() backends.Maker { return ssh.Defaults() },

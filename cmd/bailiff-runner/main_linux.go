@@ -33,6 +33,8 @@
 // "settle UID:GID" to become an ordinary user. What carries the stream stays root's, so
 // that no command can speak to it.
 //
+// With the arguments "bring", "stand", "enter" and "hold" it is the door beside a sandbox that is a pod (package door).
+//
 // With the argument "empty" it removes all that is in the workspace and ends, for engines that cannot remove
 // a tree of any depth themselves.
 //
@@ -60,9 +62,11 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/confine"
+	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/door"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/serve"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/supervise"
 	"github.com/bailiff-dev/bailiff/cmd/bailiff-runner/transport"
@@ -107,6 +111,8 @@ func follow(arguments []string) error {
 			return err
 		}
 		return follow(arguments[1:])
+	case slices.Contains([]string{wire.Bring, wire.Stand, wire.Enter, wire.Hold}, arguments[0]):
+		return beside(arguments[0], arguments[1:])
 	case arguments[0] == wire.Empty && len(arguments) == 1:
 		return removal.Contents(context.Background(), confine.Workspace)
 	case arguments[0] == wire.Answer && len(arguments) == 1:
@@ -127,6 +133,19 @@ func follow(arguments []string) error {
 		return serve.Run(true)
 	}
 	return fmt.Errorf("bailiff starts this program inside sandboxes; %q is no argument that it takes there", arguments[0])
+}
+
+// beside does a part of a pod's door.
+func beside(part string, rest []string) error {
+	switch part {
+	case wire.Bring:
+		return door.Bring(rest)
+	case wire.Stand:
+		return door.Stand(rest)
+	case wire.Enter:
+		return door.Enter()
+	}
+	return door.Hold(rest)
 }
 
 func fail(err error) {

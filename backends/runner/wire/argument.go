@@ -34,6 +34,22 @@ const (
 	Answer = "answer"
 	// Empty has the program remove all that is in the workspace, and end.
 	Empty = "empty"
+	// Bring, Stand, Enter and Hold are the parts of the door beside a sandbox that is a pod. Bring and Stand may have Severed after
+	// them, Hold has the most processes of its user.
+	Bring   = "bring"
+	Stand   = "stand"
+	Enter   = "enter"
+	Hold    = "hold"
+	Severed = "severed"
+)
+
+// Where the containers of a pod find what they share, and the door what is its own. The kubelet shows a file of the node's at the
+// MessageFile, to which everyone who comes there may write.
+const (
+	RunnerFolder = "/.bailiff"
+	RunnerFile   = RunnerFolder + "/runner"
+	MessageFile  = RunnerFolder + "/closed/message"
+	DoorFolder   = "/door"
 )
 
 // NoGVisor is what the program says where it was told that the kernel is gVisor's and it is not.

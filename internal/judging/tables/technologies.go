@@ -11,7 +11,7 @@ import (
 )
 
 // shipped are the names of the backends that come with bailiff.
-var shipped = []string{"docker", "bubblewrap", "local", "ssh", "apptainer", "modal", "daytona", "vercel"}
+var shipped = []string{"docker", "bubblewrap", "local", "ssh", "apptainer", "modal", "daytona", "vercel", "kubernetes"}
 
 // technologies are the names that backends have in the tables.
 type technologies []string
