@@ -136,8 +136,7 @@ func (a *App) openPeers() (err error) {
 	if a.fleet.router == nil {
 		return nil
 	}
-	a.fleet.server, err = peers.Listen(a.cfg.Store.Peer.Listen, a.fleet.router, a.log)
-	if err != nil {
+	if a.fleet.server, err = peers.Listen(a.cfg.Store.Peer.Listen, a.fleet.router, a.log); err != nil {
 		return fmt.Errorf("opening store.peer: %w", err)
 	}
 	return nil

@@ -22,8 +22,8 @@ type mcpParts struct {
 
 func (c *core) openMCP() (err error) {
 	// Nothing is said yes to before the proxy is there.
-	c.mcp.trust, err = trust.Open(filepath.Join(c.cfg.StateDir, "mcp"), c.log, func(server string) { c.mcp.proxy.Recheck(server) })
-	if err != nil {
+	yes := func(server string) { c.mcp.proxy.Recheck(server) }
+	if c.mcp.trust, err = trust.Open(filepath.Join(c.cfg.StateDir, "mcp"), c.log, yes); err != nil {
 		return err
 	}
 	c.mcp.proxy, err = proxy.New(proxy.Config{Trust: c.mcp.trust, Log: c.log})

@@ -14,9 +14,8 @@ func (c *core) openTraces() (err error) {
 	if t.URL == "" {
 		return nil
 	}
-	c.tracer, err = traces.New(traces.Config{Receiver: t.Server, Sample: t.Sample, Commands: t.Commands, Version: c.version,
-		Scrub: c.scrubber.Scrub, Observer: c.metrics, Log: c.log})
-	if err != nil {
+	if c.tracer, err = traces.New(traces.Config{Receiver: t.Server, Sample: t.Sample, Commands: t.Commands, Version: c.version,
+		Scrub: c.scrubber.Scrub, Observer: c.metrics, Log: c.log}); err != nil {
 		return fmt.Errorf("preparing traces: %w", err)
 	}
 	return nil
