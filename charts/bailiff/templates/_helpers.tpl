@@ -13,6 +13,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.image.repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ .Values.image.tag }}{{ end }}
 {{- end }}
 
+{{- define "bailiff.system" -}}
+{{ .Values.sandboxes.systemImage | default (include "bailiff.image" .) }}
+{{- end }}
+
 {{- define "bailiff.account" -}}
 system:serviceaccount:{{ .Release.Namespace }}:{{ .Release.Name }}
 {{- end }}
@@ -42,7 +46,10 @@ system:serviceaccount:{{ .Release.Namespace }}:{{ .Release.Name }}
 {{- $_ := set $own "store" $store }}
 {{- end }}
 {{- if .Values.sandboxes.enabled }}
-{{- $_ := set $own "backends" (dict "kubernetes" (dict "namespace" .Values.sandboxes.namespace)) }}
+{{- $backend := dict "namespace" .Values.sandboxes.namespace "runner_image" (include "bailiff.system" .)
+  "full_network" .Values.sandboxes.fullNetwork }}
+{{- with .Values.sandboxes.runtimeClasses }}{{ $_ := set $backend "runtime_class" (first .) }}{{ end }}
+{{- $_ := set $own "backends" (dict "kubernetes" $backend) }}
 {{- end }}
 {{- mergeOverwrite (deepCopy .Values.config) $own | toYaml }}
 {{- end }}
