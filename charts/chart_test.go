@@ -11,10 +11,9 @@ import (
 )
 
 const (
-	chart    = "bailiff"
-	space    = "prod"
-	account  = "system:serviceaccount:prod:bailiff"
-	inSpace  = "bailiff-sandboxes"
+	chart     = "bailiff"
+	space     = "prod"
+	inSpace   = "bailiff-sandboxes"
 	ofNothing = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
 )
 
@@ -51,7 +50,8 @@ func rendered(t *testing.T, values string, more ...string) string {
 
 func TestEachServerTakesWhatIsRendered(t *testing.T) {
 	must(t, "", "kubectl", "apply", "-f", "testdata/crds.yaml")
-	must(t, "", "kubectl", "wait", "--for=condition=Established", "crd/servicemonitors.monitoring.coreos.com", "crd/prometheusrules.monitoring.coreos.com")
+	must(t, "", "kubectl", "wait", "--for=condition=Established", "crd/servicemonitors.monitoring.coreos.com",
+		"crd/prometheusrules.monitoring.coreos.com")
 	for _, namespace := range []string{space, inSpace} {
 		must(t, "", "kubectl", "create", "namespace", namespace)
 		defer must(t, "", "kubectl", "delete", "namespace", namespace)
@@ -59,7 +59,7 @@ func TestEachServerTakesWhatIsRendered(t *testing.T) {
 	for _, values := range []string{"one", "fleet", "policies"} {
 		must(t, "", "helm", "lint", chart, "--strict", "--values", filepath.Join("testdata", values+".yaml"))
 		for _, more := range [][]string{nil, {"--set", "sandboxes.enabled=false"}, {"--set", "monitoring.rules=true"}} {
-			must(t, rendered(t, values, more...), "kubectl", "apply", "--namespace", space, "--dry-run=server", "-f", "-")
+			must(t, rendered(t, values, more...), "kubectl", "apply", "--dry-run=server", "-f", "-")
 		}
 	}
 }
@@ -98,7 +98,8 @@ func TestARelease(t *testing.T) {
 		logged, _ := run(t, "", "kubectl", "logs", "-n", space, "bailiff-0")
 		t.Fatalf("%s\n%s\n%s", printed, told, logged)
 	}
-	if said := must(t, "", "kubectl", "exec", "-n", space, "bailiff-0", "--", "/usr/local/bin/bailiff", "status"); !strings.Contains(said, "agents") {
+	said := must(t, "", "kubectl", "exec", "-n", space, "bailiff-0", "--", "/usr/local/bin/bailiff", "status")
+	if !strings.Contains(said, "agents") {
 		t.Errorf("the replica has no listener for agents:\n%s", said)
 	}
 	t.Run("is upgraded", func(t *testing.T) { must(t, "", append(install, "--set", "config.approvals.timeout=1m")...) })
@@ -113,7 +114,7 @@ func TestARelease(t *testing.T) {
 func thief(t *testing.T) func(input string, line ...string) (string, bool) {
 	t.Helper()
 	token := strings.TrimSpace(must(t, "", "kubectl", "create", "token", "bailiff", "-n", space))
-	begin := []string{"kubectl", "--kubeconfig", filepath.Join(t.TempDir(), "none"), "--server", "https://10.99.0.1", "--token", token,
+	begin := []string{"kubectl", "--kubeconfig", "/dev/null", "--server", "https://10.99.0.1", "--token", token,
 		"--certificate-authority", filepath.Join(os.Getenv("BAILIFF_TEST_KUBERNETES"), "keys/ca.crt")}
 	return func(input string, line ...string) (string, bool) { return run(t, input, append(begin, line...)...) }
 }
@@ -125,7 +126,8 @@ func sandbox(t *testing.T, digest, change string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pod := strings.NewReplacer("SYSTEM", "bailiff.test/bailiff@"+digest, "SANDBOX", os.Getenv("BAILIFF_TEST_KUBERNETES_IMAGE")).Replace(string(text))
+	images := strings.NewReplacer("SYSTEM", "bailiff.test/bailiff@"+digest, "SANDBOX", os.Getenv("BAILIFF_TEST_KUBERNETES_IMAGE"))
+	pod := images.Replace(string(text))
 	if change == "" {
 		return pod
 	}
@@ -144,7 +146,8 @@ func stolen(t *testing.T, digest string) {
 		}
 	}
 	for _, line := range [][]string{
-		{"get", "secrets", "-n", space}, {"get", "secrets", "-n", inSpace}, {"get", "secrets", "-n", "kube-system"}, {"get", "configmaps", "-n", inSpace},
+		{"get", "secrets", "-n", space}, {"get", "secrets", "-n", inSpace}, {"get", "secrets", "-n", "kube-system"},
+		{"get", "configmaps", "-n", inSpace},
 		{"get", "pods", "-n", space}, {"get", "nodes"}, {"create", "token", "default", "-n", inSpace}, {"attach", "s", "-n", inSpace},
 		{"patch", "pod", "s", "-n", inSpace, "-p", `{"metadata": {"labels": {"a": "b"}}}`}, {"logs", "s", "-n", inSpace},
 		{"create", "namespace", "mine"}, {"delete", "networkpolicy", "bailiff-none", "-n", inSpace},
@@ -155,7 +158,8 @@ func stolen(t *testing.T, digest string) {
 		}
 	}
 	for verb, want := range map[string]string{"get secrets": "no", "create pods/attach": "no", "patch pods": "no", "create pods/exec": "yes",
-		"create pods/portforward": "no", "create pods/ephemeralcontainers": "no", "create pods": "yes", "escalate roles": "no"} {
+		"create pods/portforward": "no", "create pods/ephemeralcontainers": "no", "create pods": "yes",
+		"escalate roles": "no"} {
 		line := append([]string{"auth", "can-i", "-n", inSpace}, strings.Fields(verb)...)
 		if printed, _ := ask("", line...); strings.TrimSpace(printed) != want {
 			t.Errorf("can-i %s: %s, want %s", verb, printed, want)
@@ -187,7 +191,8 @@ var refusedPods = []struct{ change, why string }{
 	{`[{"op": "replace", "path": "/spec/containers/0/securityContext/runAsUser", "value": 0}]`, "but bring is root's"},
 	{`[{"op": "replace", "path": "/spec/containers/0/securityContext/runAsNonRoot", "value": false}]`, "but bring is root's"},
 	{`[{"op": "add", "path": "/spec/containers/0/envFrom", "value": [{"secretRef": {"name": "agents"}}]}]`, "no variables from elsewhere"},
-	{`[{"op": "add", "path": "/spec/containers/0/livenessProbe", "value": {"httpGet": {"host": "169.254.169.254", "port": 80}}}]`, "no probes"},
+	{`[{"op": "add", "path": "/spec/containers/0/livenessProbe", "value": {"httpGet": {"host": "169.254.169.254", "port": 80}}}]`,
+		"no probes"},
 	{`[{"op": "remove", "path": "/spec/containers/0/resources/limits/memory"}]`, "bounds for memory"},
 	{`[{"op": "replace", "path": "/spec/containers/0/image", "value": "debian:12"}]`, "named by their digests"},
 	{`[{"op": "add", "path": "/spec/runtimeClassName", "value": "other"}]`, "RuntimeClass"},
