@@ -136,7 +136,7 @@ func sandbox(t *testing.T, digest, change string) string {
 
 func stolen(t *testing.T, digest string) {
 	ask := thief(t)
-	if printed, done := ask(sandbox(t, digest, ""), "create", "--dry-run=server", "-f", "-"); !done {
+	if printed, done := ask(sandbox(t, digest, ""), "create", "-f", "-"); !done {
 		t.Fatalf("a sandbox is refused: %s", printed)
 	}
 	for _, c := range refusedPods {
@@ -148,7 +148,8 @@ func stolen(t *testing.T, digest string) {
 	for _, line := range [][]string{
 		{"get", "secrets", "-n", space}, {"get", "secrets", "-n", inSpace}, {"get", "secrets", "-n", "kube-system"},
 		{"get", "configmaps", "-n", inSpace},
-		{"get", "pods", "-n", space}, {"get", "nodes"}, {"create", "token", "default", "-n", inSpace}, {"attach", "s", "-n", inSpace},
+		{"get", "pods", "-n", space}, {"get", "nodes"}, {"create", "token", "default", "-n", inSpace},
+		{"create", "--raw", "/api/v1/namespaces/" + inSpace + "/pods/s/attach?container=sandbox&stdout=true", "-f", "/dev/null"},
 		{"patch", "pod", "s", "-n", inSpace, "-p", `{"metadata": {"labels": {"a": "b"}}}`}, {"logs", "s", "-n", inSpace},
 		{"create", "namespace", "mine"}, {"delete", "networkpolicy", "bailiff-none", "-n", inSpace},
 		{"delete", "validatingadmissionpolicy", "prod-bailiff-sandboxes"}, {"get", "--raw", "/api/v1/nodes/node/proxy/pods"},
@@ -157,9 +158,11 @@ func stolen(t *testing.T, digest string) {
 			t.Errorf("%v was not forbidden:\n%s", line, printed)
 		}
 	}
-	for verb, want := range map[string]string{"get secrets": "no", "create pods/attach": "no", "patch pods": "no", "create pods/exec": "yes",
-		"create pods/portforward": "no", "create pods/ephemeralcontainers": "no", "create pods": "yes",
-		"escalate roles": "no"} {
+	for verb, want := range map[string]string{
+		"get secrets": "no", "patch pods": "no", "create pods": "yes", "escalate roles": "no",
+		"create pods --subresource=attach": "no", "create pods --subresource=exec": "yes",
+		"create pods --subresource=portforward": "no", "create pods --subresource=ephemeralcontainers": "no",
+	} {
 		line := append([]string{"auth", "can-i", "-n", inSpace}, strings.Fields(verb)...)
 		if printed, _ := ask("", line...); strings.TrimSpace(printed) != want {
 			t.Errorf("can-i %s: %s, want %s", verb, printed, want)
@@ -170,7 +173,8 @@ func stolen(t *testing.T, digest string) {
 // refusedPods are changes to a sandbox, as JSON patches, with a word of why each is refused.
 var refusedPods = []struct{ change, why string }{
 	{`[{"op": "remove", "path": "/metadata/labels"}]`, "with the label bailiff.dev/owner"},
-	{`[{"op": "add", "path": "/spec/hostNetwork", "value": true}]`, "shares no namespace"},
+	{`[{"op": "add", "path": "/spec/hostNetwork", "value": true}, {"op": "remove", "path": "/spec/securityContext/sysctls"}]`,
+		"shares no namespace"},
 	{`[{"op": "add", "path": "/spec/hostPID", "value": true}]`, "shares no namespace"},
 	{`[{"op": "add", "path": "/spec/shareProcessNamespace", "value": true}]`, "shares no namespace"},
 	{`[{"op": "replace", "path": "/spec/automountServiceAccountToken", "value": true}]`, "no service account's token"},
@@ -179,13 +183,15 @@ var refusedPods = []struct{ change, why string }{
 	{`[{"op": "replace", "path": "/spec/activeDeadlineSeconds", "value": 100000}]`, "ends by itself"},
 	{`[{"op": "add", "path": "/spec/nodeName", "value": "node"}]`, "chooses no node"},
 	{`[{"op": "add", "path": "/spec/volumes/0", "value": {"name": "root", "hostPath": {"path": "/"}}}]`, "claims and empty folders only"},
-	{`[{"op": "add", "path": "/spec/volumes/0", "value": {"name": "key", "secret": {"secretName": "agents"}}}]`, "claims and empty folders only"},
+	{`[{"op": "add", "path": "/spec/volumes/0", "value": {"name": "key", "secret": {"secretName": "agents"}}}]`,
+		"claims and empty folders only"},
 	{`[{"op": "remove", "path": "/spec/securityContext/seccompProfile"}]`, "RuntimeDefault"},
 	{`[{"op": "replace", "path": "/spec/securityContext/sysctls/0/name", "value": "net.ipv4.ping_group_range"}]`, "sets no sysctl"},
 	{`[{"op": "add", "path": "/spec/containers/0/securityContext/allowPrivilegeEscalation", "value": true}]`, "may become more"},
 	{`[{"op": "replace", "path": "/spec/containers/0/securityContext", "value": {"privileged": true}}]`, "is privileged"},
 	{`[{"op": "add", "path": "/spec/containers/0/securityContext/capabilities/add", "value": ["NET_ADMIN"]}]`, "drops all capabilities"},
-	{`[{"op": "replace", "path": "/spec/initContainers/0/securityContext/capabilities/add", "value": ["SYS_ADMIN"]}]`, "drops all capabilities"},
+	{`[{"op": "replace", "path": "/spec/initContainers/0/securityContext/capabilities/add", "value": ["SYS_ADMIN"]}]`,
+		"drops all capabilities"},
 	{`[{"op": "replace", "path": "/spec/initContainers/0/image", "value": "x@` + ofNothing + `"}]`, "of bailiff's image"},
 	{`[{"op": "replace", "path": "/spec/initContainers/0/command", "value": ["sh"]}]`, "with its program"},
 	{`[{"op": "replace", "path": "/spec/containers/0/securityContext/runAsUser", "value": 0}]`, "but bring is root's"},
