@@ -11,6 +11,7 @@
 # make clients-test     the tests with real agents and clients, those that take long too
 # make fleet-test   the tests of sidecars that share a database, and of kills, with all of their rounds
 # make apptainer-test   the tests of backends/apptainer against the real program
+# make kubernetes-test  the tests of pods and of the chart, against a real Kubernetes of one node [600 once, then 200]
 # make synapse-test     the tests of gateway/chat/matrix against a real homeserver
 # make deps     installs and starts what the tests need [109 once]
 # make lint     what must stay clean [60]
@@ -57,7 +58,7 @@ RACED_SHORT := $(addprefix ./,internal/project/snapshot internal/approval intern
 	cmd/bailiff cmd/bailiff/setup cmd/bailiff-hook cmd/bailiff-runner/... \
 	internal/judging/replay internal/project/carry)
 
-.PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test synapse-test deps lint \
+.PHONY: build demo check test test-plain test-race test-site test-all clients-test fleet-test apptainer-test kubernetes-test synapse-test deps lint \
 	policies cross dist dist-test package-test deb-test docs bench bench-against bench-reload conformance-table program-index clean help
 
 # Without -trimpath, which a release has, "go test" and the build cache of sandboxes take over what is compiled here of the
@@ -117,6 +118,15 @@ apptainer-test: build
 	go test -c -o bin/apptainer.test ./backends/apptainer
 	BAILIFF_TEST_RUNNER=$(CURDIR)/bin/bailiff-runner scripts/install-apptainer sh -c \
 	  'cd backends/apptainer && ../../bin/apptainer.test -test.v -test.timeout 20m -test.run RealProgram'
+
+# Helm has a module of its own, so that its libraries are none of bailiff's.
+kubernetes-test: build
+	scripts/install-kubernetes
+	go test -c -o bin/kubernetes.test ./backends/kubernetes
+	cd charts && go build -o ../bin/ helm.sh/helm/v3/cmd/helm && go test -c -o ../bin/chart.test .
+	BAILIFF_TEST_RUNNER=$(CURDIR)/bin/bailiff-runner scripts/install-kubernetes sh -c \
+	  '(cd backends/kubernetes && ../../bin/kubernetes.test -test.v -test.timeout 30m) && \
+	  cd charts && PATH=$(CURDIR)/bin:$$PATH ../bin/chart.test -test.v -test.timeout 20m'
 
 synapse-test:
 	scripts/install-synapse
