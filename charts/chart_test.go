@@ -102,6 +102,12 @@ func TestARelease(t *testing.T) {
 	if !strings.Contains(said, "agents") {
 		t.Errorf("the replica has no listener for agents:\n%s", said)
 	}
+	ran := must(t, "", "kubectl", "exec", "-n", space, "bailiff-0", "--", "/usr/local/bin/bailiff", "exec", "--listen",
+		"tcp://127.0.0.1:8640", "--token-file", "/etc/bailiff/agents.token", "--platform", "telegram", "--",
+		"echo in a pod; cat /proc/net/dev")
+	if !strings.Contains(ran, "in a pod") || !strings.Contains(ran, "lo:") || strings.Contains(ran, "eth0") {
+		t.Errorf("a command in a sandbox prints\n%s", ran)
+	}
 	t.Run("is upgraded", func(t *testing.T) { must(t, "", append(install, "--set", "config.approvals.timeout=1m")...) })
 	t.Run("has an account that makes nothing but sandboxes", func(t *testing.T) { stolen(t, digest) })
 	must(t, "", "helm", "uninstall", "bailiff", "--namespace", space, "--wait")

@@ -97,7 +97,7 @@ func (p *plan) listen() {
 }
 
 // isolating are the backends of a platform that the shipped tables do not know.
-var isolating = []string{"docker", "bubblewrap", "apptainer", "modal", "daytona", "vercel", "ssh"}
+var isolating = []string{"docker", "bubblewrap", "apptainer", "modal", "daytona", "vercel", "kubernetes", "ssh"}
 
 // servePlatforms lets Hermes speak for what it serves, and its terminal.
 func (p *plan) servePlatforms() {
