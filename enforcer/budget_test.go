@@ -165,3 +165,31 @@ func TestWhatCannotBeCountedDoesNotRun(t *testing.T) {
 		t.Errorf("answered %+v", a)
 	}
 }
+
+// What others use meanwhile changes how long a command may run, and not what was approved.
+func TestAnApprovalHoldsWhileOthersUseTheBudget(t *testing.T) {
+	t.Parallel()
+	terms := tenADay(bailiff.CountRunSeconds)
+	terms.Most, terms.Per = 30, "all"
+	var timeout atomic.Int64
+	b := newFrugalBench(t, t.TempDir(), terms, bailiff.Deny, func(b *bench) {
+		b.fakeBackend.run = func(_ context.Context, cmd backends.Command, _ func([]byte)) (backends.Exit, error) {
+			timeout.Store(int64(cmd.Timeout.Seconds()))
+			return backends.Exit{}, nil
+		}
+	})
+	b.judge.decision = allow(ask)
+	b.human.answer = func(bailiff.Claim) bailiff.ApprovalState {
+		others := bailiff.Decision{Outcome: bailiff.Allow, Budgets: []bailiff.Budget{terms}}
+		others.Limits.TimeoutSeconds = 10
+		if _, err := b.config.Budgets.Take(b.asker(ofUser("U2", "other", "x")), others); err != nil {
+			t.Error(err)
+		}
+		return bailiff.ApprovalApproved
+	}
+	req := ofUser("U1", "s", "date")
+	req.WaitSeconds = 300
+	if a := b.Execute(t.Context(), req, nil); a.Status != bailiff.Completed || timeout.Load() != 20 {
+		t.Errorf("answered %+v, with %d s to run", a, timeout.Load())
+	}
+}

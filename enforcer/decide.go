@@ -8,6 +8,7 @@ import (
 	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/api"
 	"github.com/bailiff-dev/bailiff/backends"
+	"github.com/bailiff-dev/bailiff/enforcer/budget"
 	"github.com/bailiff-dev/bailiff/internal/secrets/protected"
 )
 
@@ -16,6 +17,7 @@ import (
 func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Decided {
 	var unread []string
 	var m *judged
+	var aside *budget.Reservation
 	d := e.decideOnly(ctx, req, func(ctx context.Context) (api.Event, bailiff.Decision, time.Duration) {
 		m = e.judge(ctx, req)
 		unread = e.readForClient(ctx, m)
@@ -23,9 +25,12 @@ func (e *Enforcer) Decide(ctx context.Context, req bailiff.Request) bailiff.Deci
 			m.Decision = deny(m.Decision, ruleSnapshot,
 				"The policies order a snapshot before it, which what does not run here cannot have.")
 		}
-		e.setAsideForClient(m)
+		aside = e.setAsideForClient(m)
 		return m.judgementEvent(), m.Decision, m.took
 	})
+	if d.Decision.Outcome == bailiff.Deny {
+		aside.End(nil)
+	}
 	e.rememberForClient(ctx, m, d.Decision)
 	d.Unread, d.Projects = unread, e.projects(d.Decision.Backend)
 	return withFurther(d)

@@ -82,15 +82,15 @@ func (e *Enforcer) provide(ctx context.Context, m *judged) error {
 // humans' grants were taken for it.
 func (e *Enforcer) proceed(ctx context.Context, m *judged, redeemed bool) answer {
 	defer m.release()
-	turn := e.setAside(ctx, m, redeemed)
+	aside := e.setAside(m, redeemed)
 	g, err := e.record(ctx, m, redeemed && m.Decision.Outcome != bailiff.Deny)
 	if err != nil {
-		turn.End(nil)
+		aside.End(nil)
 		return failure(bailiff.Unavailable, bailiff.CodeRecord, err)
 	}
 	m.tellDecision()
 	a := e.carryOut(ctx, m, g)
-	settleBudgets(turn, a)
+	settleBudgets(aside, a)
 	if !a.approved { // else it is judged again
 		e.remember(ctx, m, a)
 	}

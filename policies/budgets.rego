@@ -107,23 +107,3 @@ _in_budget_words := {
 }
 
 _renewal := {"minute": "with the next minute", "hour": "with the next hour", "day": "at midnight UTC"}
-
-# METADATA
-# title: No longer than a budget lasts
-# description: |
-#   A command may run for no more seconds than a budget of run seconds has left.
-limits contains {"timeout_seconds": term.left} if {
-	some term in _budgets_of_time
-}
-
-limits contains {"background_seconds": term.left} if {
-	input.args.background
-	some term in _budgets_of_time
-}
-
-_budgets_of_time contains term if {
-	_budgets_held != set()
-	some term in _budgets
-	term.count == "run_seconds"
-	term.left > 0
-}

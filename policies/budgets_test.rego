@@ -71,13 +71,6 @@ test_a_row_of_a_role_holds_for_who_has_it if {
 	not _held({"roles": ["guest"]}) with data.bailiff.tables.roles as {"guest": {"people": ["ana"]}}
 }
 
-test_no_command_runs_longer_than_a_budget_of_seconds if {
-	seconds := {"long": {"count": "run_seconds", "most": 100, "window": "hour"}}
-	{"timeout_seconds": 30} in data.bailiff.limits with input as _after_use("user", {"long": 70})
-		with data.bailiff.tables.budgets as seconds
-	_used_up(seconds, _after_use("user", {"long": 100})) == {"long"}
-}
-
 test_looks_at_a_process_count_for_nothing if {
 	_left({"few": _budget_row}, _at_process("poll")) == {}
 	_left({"few": _budget_row}, _at_process("write")) == {"few": 3}

@@ -164,7 +164,6 @@ _settled_by(more, asked) := settled if {
 		with data.bailiff.tables.bare_sandbox as _table(more, "bare_sandbox")
 		with data.bailiff.tables.network as _table(more, "network")
 		with data.bailiff.tables.limits as _table(more, "limits")
-		with data.bailiff.tables.budgets as _table(more, "budgets")
 		with data.bailiff.tables.agents as _table(more, "agents")
 		with data.bailiff.tables.jobs as _table(more, "jobs")
 		with data.bailiff.tables.roles as _table(more, "roles")

@@ -1,7 +1,7 @@
 // Package budget counts what is used of budgets (table budgets) in a minute, an hour or a day.
 //
 // Here: what was used before a request, as facts for the policies ([Store.Of]), and what the request uses, set aside before it runs
-// ([Store.Take]) and settled when it ends ([Turn.End]). The counters of one user, chat or platform are one file in the state folder.
+// ([Store.Take]) and settled when it ends ([Reservation.End]). The counters of one user, chat or platform are one file in the state folder.
 //
 // Promised: on one sidecar no more is set aside than a budget has, however many requests come at once, and what is set aside is in
 // its file before the request runs, so that a sidecar that was killed has counted it in full; a machine that lost its power may not. A
@@ -149,14 +149,14 @@ var ErrUsedUp = errors.New("it was used up meanwhile")
 
 // Take sets aside what a request uses of the budgets that its decision names; it is for one that is about to run. What the policies
 // asked about because nothing was left is counted in any case.
-func (s *Store) Take(a Asker, d bailiff.Decision) (*Turn, error) {
+func (s *Store) Take(a Asker, d bailiff.Decision) (*Reservation, error) {
 	if s == nil || len(d.Budgets) == 0 || d.Outcome == bailiff.Deny {
 		return nil, nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pruneLocked()
-	t := &Turn{store: s, asker: a}
+	t := &Reservation{store: s, asker: a}
 	for _, b := range d.Budgets {
 		if b.Count == bailiff.CountQuestions || b.Count == bailiff.CountRunSeconds && a.runsInAnother() {
 			continue
@@ -165,14 +165,13 @@ func (s *Store) Take(a Asker, d bailiff.Decision) (*Turn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c := of.counter(b, s.now())
-		p := part{Budget: b, of: of, counter: c, amount: amountOf(a, d.Limits, b)}
-		if b.Left > 0 && !p.fits() {
+		p := part{Budget: b, account: of.ID, amount: amountOf(a, d.Limits, b)}
+		if b.Left > 0 && !p.fit(of.counter(b, s.now()).Used) {
 			return nil, fmt.Errorf("of the budget %s nothing is left: %w", b.Name, ErrUsedUp)
 		}
 		t.parts = append(t.parts, p)
 	}
-	return t, t.changeLocked(func(p *part) { p.counter.Used += p.amount; p.since = p.counter.Since })
+	return t, t.changeLocked(func(p *part, c *counter) { c.Used, p.since = c.Used+p.amount, c.Since })
 }
 
 // runsInAnother says that the seconds of a request are none of its own: those of its script or of its process are counted, and of what
@@ -188,7 +187,9 @@ func (s *Store) Ask(a Asker, d bailiff.Decision, question string) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	t := &Turn{store: s, asker: a}
+	sum := sha256.Sum256([]byte(question))
+	digest := hex.EncodeToString(sum[:])
+	t := &Reservation{store: s, asker: a}
 	for _, b := range d.Budgets {
 		if b.Count != bailiff.CountQuestions {
 			continue
@@ -199,15 +200,21 @@ func (s *Store) Ask(a Asker, d bailiff.Decision, question string) error {
 		}
 		c := of.counter(b, s.now())
 		switch {
-		case slices.Contains(c.Asked, question):
+		case slices.Contains(c.Asked, digest):
 			continue
 		case len(c.Asked) >= b.Most:
 			return fmt.Errorf("of the budget %s, %d questions %s, none is left; it begins anew %s: %w", b.Name, b.Most,
 				windowWords[b.Window], renewalWords[b.Window], ErrUsedUp)
 		}
-		t.parts = append(t.parts, part{Budget: b, of: of, counter: c})
+		t.parts = append(t.parts, part{Budget: b, account: of.ID})
 	}
-	return t.changeLocked(func(p *part) { p.counter.Asked = append(p.counter.Asked, question) })
+	err := t.changeLocked(func(_ *part, c *counter) { c.Asked = append(c.Asked, digest) })
+	if err != nil { // it is asked of no one
+		err = errors.Join(err, t.changeLocked(func(_ *part, c *counter) {
+			c.Asked = slices.DeleteFunc(c.Asked, func(one string) bool { return one == digest })
+		}))
+	}
+	return err
 }
 
 var (
@@ -215,7 +222,7 @@ var (
 	renewalWords = map[string]string{"minute": "with the next minute", "hour": "with the next hour", "day": "at midnight UTC"}
 )
 
-// amountOf is what is set aside for a request, in the unit of the counter.
+// amountOf is what is set aside for a request at most, in the unit of the counter; 0 seconds are all that are left.
 func amountOf(a Asker, limits bailiff.Limits, b bailiff.Budget) int64 {
 	switch {
 	case b.Count == bailiff.CountRequests:
@@ -224,6 +231,9 @@ func amountOf(a Asker, limits bailiff.Limits, b bailiff.Budget) int64 {
 		return 0 // counted when it is known
 	case a.Request.Args.Background:
 		return int64(limits.BackgroundSeconds) * unitOf(b.Count)
+	}
+	if asked := a.Request.Args.Timeout; asked > 0 && asked < limits.TimeoutSeconds {
+		return int64(asked) * unitOf(b.Count)
 	}
 	return int64(limits.TimeoutSeconds) * unitOf(b.Count)
 }

@@ -39,7 +39,7 @@ func allowing(b bailiff.Budget) bailiff.Decision {
 		Obligations: bailiff.Obligations{Limits: bailiff.Limits{TimeoutSeconds: 100}}}
 }
 
-func take(t *testing.T, s *Store, a Asker, b bailiff.Budget) *Turn {
+func take(t *testing.T, s *Store, a Asker, b bailiff.Budget) *Reservation {
 	t.Helper()
 	turn, err := s.Take(a, allowing(b))
 	if err != nil {
@@ -123,9 +123,17 @@ func TestSecondsAreSetAsideAndGivenBack(t *testing.T) {
 	s, _ := opened(t, t.TempDir(), &now)
 	a, b := by("slack", "U1", "C1"), terms(bailiff.CountRunSeconds, "hour", "chat", 150)
 	turn := take(t, s, a, b)
-	if _, err := s.Take(a, allowing(b)); !errors.Is(err, ErrUsedUp) {
-		t.Errorf("a second command of 100 s beside the first: %v", err)
+	if n := turn.Seconds(100); n != 100 {
+		t.Errorf("the first command may run %d s", n)
 	}
+	second := take(t, s, a, b)
+	if n := second.Seconds(100); n != 50 {
+		t.Errorf("a second one beside it may run %d s", n)
+	}
+	if _, err := s.Take(a, allowing(b)); !errors.Is(err, ErrUsedUp) {
+		t.Errorf("a third one: %v", err)
+	}
+	second.End(nil)
 	within := a
 	within.Request.Within = true
 	if n := used(s, within, "chat"); n != 0 {
@@ -138,6 +146,22 @@ func TestSecondsAreSetAsideAndGivenBack(t *testing.T) {
 	take(t, s, a, b).End(nil)
 	if n := used(s, a, "chat"); n != 3 {
 		t.Errorf("%d s are used after a command that did not run", n)
+	}
+}
+
+func TestACommandOverMidnightCountsItsBytesInTheNewDay(t *testing.T) {
+	t.Parallel()
+	now := noon
+	dir := t.TempDir()
+	s, _ := opened(t, dir, &now)
+	a, b := by("slack", "U1", "C1"), terms(bailiff.CountUploadMB, "day", "user", 50)
+	long := take(t, s, a, b)
+	now = noon.AddDate(0, 0, 1)
+	take(t, s, a, b).End(&Ran{Sent: map[string]int64{"a.example": 2 << 20}})
+	long.End(&Ran{Sent: map[string]int64{"a.example": 3 << 20}})
+	again, _ := opened(t, dir, &now)
+	if n, kept := used(s, a, "user"), used(again, a, "user"); n != 5 || kept != 5 {
+		t.Errorf("%d MB are used, %d by the file", n, kept)
 	}
 }
 

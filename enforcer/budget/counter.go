@@ -105,7 +105,7 @@ func (c *counter) usedBy(a Asker, now time.Time) int {
 	switch {
 	case at.Count == bailiff.CountQuestions:
 		return len(at.Asked)
-	case at.Count == bailiff.CountRunSeconds && a.Request.Within:
+	case at.Count == bailiff.CountRunSeconds && (a.Request.Within || a.Request.Tool == bailiff.Process):
 		return 0
 	}
 	unit := unitOf(at.Count)

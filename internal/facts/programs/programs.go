@@ -3,7 +3,8 @@
 //
 // What is promised: the grammar of a program is the key "grammar" of its entry below policies/bailiff/programs, as this
 // program holds it: policies of a team add no reading and take none away. An entry is read once, when its name is
-// first asked for. An unknown key or kind in a grammar is an error with its line.
+// first asked for. An unknown key or kind in a grammar is a fault of this
+// program, which its tests find.
 //
 // Not here: what a program means to the policies (the other keys of its entry say that), and grammars
 // that no entry can hold, such as those of tar and find (package shell has them).

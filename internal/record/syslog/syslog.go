@@ -245,7 +245,10 @@ func (c *Client) message(line []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	at := l.Line.Timestamp.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	at := "-"
+	if stamp := l.Line.Timestamp; !stamp.IsZero() {
+		at = stamp.UTC().Format("2006-01-02T15:04:05.000000Z07:00")
+	}
 	head := fmt.Sprintf("<%d>1 %s %s bailiff %d %s - ", logAudit*8+severityOf(l), at, field(c.name, 255), os.Getpid(),
 		field(cmp.Or(string(l.Line.Custom.Event), "unread"), 32))
 	return slices.Concat([]byte(head), text), nil

@@ -41,7 +41,7 @@ func send(t *testing.T, c *Client, lines ...string) error {
 }
 
 // standard matches a message without structured data, by the grammar of RFC 5424, section 6.
-var standard = regexp.MustCompile(`(?s)^<(0|[1-9]\d{0,2})>1 (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,6}Z) ` +
+var standard = regexp.MustCompile(`(?s)^<(0|[1-9]\d{0,2})>1 (-|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,6}Z) ` +
 	`[!-~]{1,255} bailiff ([!-~]{1,128}) [!-~]{1,32} - (.*)$`)
 
 func TestMessagesAreThoseOfTheStandard(t *testing.T) {
