@@ -29,7 +29,8 @@ func TestAStateFolderOfAnEarlierVersionGoesOn(t *testing.T) {
 	sockets := openDir(t)
 	must(t, os.Mkdir(filepath.Join(sockets, "work"), 0o700))
 	filled := os.Expand(string(text), func(string) string { return sockets })
-	o := startOffice(t, folder, filled+"runner: {path: "+backendtest.Runner(t)+"}\n")
+	// Its port would be the usual one, which others take meanwhile.
+	o := startOffice(t, folder, filled+"runner: {path: "+backendtest.Runner(t)+"}\nmetrics: {listen: \"\"}\n")
 
 	t.Run("its events are whole", func(t *testing.T) {
 		report, err := audit.Verify(filepath.Join(folder, "state"))
