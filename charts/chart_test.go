@@ -151,6 +151,15 @@ func stolen(t *testing.T, digest string) {
 			t.Errorf("%s, want a refusal with %q:\n%s", c.change, c.why, printed)
 		}
 	}
+	const claim = `{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "` + inSpace + `"},
+		"spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}CHANGE}}`
+	for change, refused := range map[string]bool{"": false, `, "volumeName": "of-a-node"`: true,
+		`, "selector": {"matchLabels": {"a": "b"}}`: true} {
+		printed, done := ask(strings.Replace(claim, "CHANGE", change, 1), "create", "--dry-run=server", "-f", "-")
+		if done == refused || refused && !strings.Contains(printed, claimsRule) {
+			t.Errorf("a claim with %q:\n%s", change, printed)
+		}
+	}
 	for _, line := range [][]string{
 		{"get", "secrets", "-n", space}, {"get", "secrets", "-n", inSpace}, {"get", "secrets", "-n", "kube-system"},
 		{"get", "configmaps", "-n", inSpace},
@@ -200,6 +209,14 @@ var refusedPods = []struct{ change, why string }{
 		"drops all capabilities"},
 	{`[{"op": "replace", "path": "/spec/initContainers/0/image", "value": "x@` + ofNothing + `"}]`, "of bailiff's image"},
 	{`[{"op": "replace", "path": "/spec/initContainers/0/command", "value": ["sh"]}]`, "with its program"},
+	{`[{"op": "replace", "path": "/spec/containers/0/name", "value": "bring"},
+		{"op": "add", "path": "/spec/containers/0/securityContext/capabilities/add", "value": ["SYS_ADMIN"]}]`, "drops all capabilities"},
+	{`[{"op": "add", "path": "/spec/initContainers/0/volumeMounts", "value": [{"name": "folder", "mountPath": "/usr/local/bin"}]}]`,
+		"with its program"},
+	{`[{"op": "add", "path": "/spec/initContainers/0/args", "value": ["x"]}]`, "with its program"},
+	{`[{"op": "add", "path": "/spec/nodeSelector", "value": {"a": "b"}}]`, "chooses no node"},
+	{`[{"op": "add", "path": "/spec/containers/0/securityContext/appArmorProfile", "value": {"type": "Unconfined"}}]`,
+		"by AppArmor and SELinux"},
 	{`[{"op": "replace", "path": "/spec/containers/0/securityContext/runAsUser", "value": 0}]`, "but bring is root's"},
 	{`[{"op": "replace", "path": "/spec/containers/0/securityContext/runAsNonRoot", "value": false}]`, "but bring is root's"},
 	{`[{"op": "add", "path": "/spec/containers/0/envFrom", "value": [{"secretRef": {"name": "agents"}}]}]`, "no variables from elsewhere"},
@@ -231,7 +248,13 @@ func TestEachRuleIsTried(t *testing.T) {
 	}
 }
 
+// claimsRule is what the rule of claims says.
+const claimsRule = "names no volume"
+
 func tried(message string) bool {
+	if strings.Contains(message, claimsRule) {
+		return true
+	}
 	for _, c := range refusedPods {
 		if strings.Contains(message, c.why) {
 			return true

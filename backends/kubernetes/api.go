@@ -71,6 +71,8 @@ func (b *Backend) connect() error {
 	if err != nil {
 		return fmt.Errorf("%w: reading the cluster's credentials: %w", backends.ErrUnavailable, err)
 	}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse } // no other server gets the token
+	client.CheckRedirect, upgrade.CheckRedirect = stay, stay
 	b.base, b.client, b.upgrade = base, client, upgrade
 	return nil
 }
@@ -169,6 +171,9 @@ func (b *Backend) watch(ctx context.Context, name string, tell func(p pod, gone 
 		if enough, err := b.follow(ctx, query, tell); enough || err != nil {
 			return err
 		}
+		if err := httpapi.Wait(ctx, pause); err != nil {
+			return err
+		}
 	}
 }
 
@@ -176,7 +181,7 @@ func (b *Backend) watch(ctx context.Context, name string, tell func(p pod, gone 
 func (b *Backend) follow(ctx context.Context, query url.Values, tell func(p pod, gone bool) (bool, error)) (bool, error) {
 	answer, err := b.send(ctx, http.MethodGet, "pods", query, nil)
 	if err != nil {
-		if statusOf(err) == http.StatusGone {
+		if status := statusOf(err); status == http.StatusGone || status == http.StatusTooManyRequests || status >= 500 {
 			return false, nil
 		}
 		return false, err

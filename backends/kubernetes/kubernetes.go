@@ -234,6 +234,9 @@ func (b *Backend) Adopt(ctx context.Context, id string, spec backends.Spec) (bac
 			return nil, fmt.Errorf("%w: adopting sandbox %s: its label %s is another's", backends.ErrUnavailable, id, key)
 		}
 	}
+	if err := b.cfg.CheckOwner(); err != nil { // coming to the door ends who spoke there before
+		return nil, fmt.Errorf("adopting sandbox %s: %w", id, err)
+	}
 	adopted, err := b.attach(ctx, id, spec)
 	if err != nil {
 		return nil, err

@@ -156,3 +156,13 @@ func TestAPodThatIsGoneIsNoFaultOfItsRemoval(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAQuantityIsTheSameInEveryUnit(t *testing.T) {
+	t.Parallel()
+	for pair, want := range map[[2]string]bool{{"1Gi", "1024Mi"}: true, {"1536Mi", "1536Mi"}: true, {"1Gi", "1000Mi"}: false,
+		{"", "1Mi"}: false} {
+		if isSame(pair[0], pair[1]) != want {
+			t.Errorf("%s and %s: want %v", pair[0], pair[1], want)
+		}
+	}
+}

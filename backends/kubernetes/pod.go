@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/bailiff-dev/bailiff"
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/runner/wire"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
@@ -220,12 +221,12 @@ func (p pod) runs() bool {
 // fault is why a pod will not start.
 func (p pod) fault() error {
 	if p.Status.Phase == "Failed" || p.Status.Phase == "Succeeded" {
-		return fmt.Errorf("the pod ended: %s %s", p.Status.Reason, p.waiting())
+		return fmt.Errorf("the pod ended: %s %s", bailiff.Foreign(p.Status.Reason), bailiff.Foreign(p.waiting()))
 	}
 	for _, c := range append(p.Status.InitContainerStatuses, p.Status.ContainerStatuses...) {
 		if w := c.State.Waiting; w != nil && strings.HasPrefix(w.Reason, "CreateContainer") || w != nil && w.Reason == "InvalidImageName" ||
 			w != nil && w.Reason == "ImagePullBackOff" {
-			return fmt.Errorf("container %s: %s: %s", c.Name, w.Reason, w.Message)
+			return fmt.Errorf("container %s: %s: %s", c.Name, w.Reason, bailiff.Foreign(w.Message))
 		}
 	}
 	return nil

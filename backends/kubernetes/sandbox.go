@@ -85,7 +85,7 @@ func (b *Backend) remove(ctx context.Context, name string) error {
 
 // Sweep removes the owner's pods that keep does not want, and those of other owners that have ended past their time.
 func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) bool) (int, error) {
-	if err := b.connect(); err != nil {
+	if err := errors.Join(b.connect(), b.cfg.CheckOwner()); err != nil {
 		return 0, err
 	}
 	var found struct{ Items []pod }
@@ -99,7 +99,7 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 		if !own && !p.isAbandoned(time.Now()) || b.opening.Has(p.Metadata.Name) || keep(p.Metadata.Name) {
 			continue
 		}
-		if err := b.remove(ctx, p.Metadata.Name); err != nil {
+		if err := b.removeInTime(ctx, p.Metadata.Name); err != nil {
 			faults = append(faults, err)
 			continue
 		}
@@ -108,9 +108,19 @@ func (b *Backend) Sweep(ctx context.Context, owner string, keep func(id string) 
 	return removed, errors.Join(faults...)
 }
 
+// removeInTime removes a pod, or gives it up that stays, so that a sweep comes to the others.
+func (b *Backend) removeInTime(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(ctx, longestRemoval)
+	defer cancel()
+	return b.remove(ctx, name)
+}
+
 // isAbandoned says whether a pod has ended and is past its time.
 func (p pod) isAbandoned(now time.Time) bool {
 	ended := p.Status.Phase == "Failed" || p.Status.Phase == "Succeeded"
 	expires, err := time.Parse(time.RFC3339, p.Metadata.Annotations[expiresAt])
-	return ended && err == nil && now.Sub(expires) > overdue
+	if err != nil {
+		expires = p.Metadata.CreationTimestamp.Add(longest)
+	}
+	return ended && now.Sub(expires) > overdue
 }

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/bailiff-dev/bailiff/backends"
 	"github.com/bailiff-dev/bailiff/backends/workdirs"
 	"github.com/bailiff-dev/bailiff/internal/network/httpapi"
@@ -47,7 +49,7 @@ func (b *Backend) claimOf(ctx context.Context, spec backends.Spec) (string, erro
 		err = b.ask(ctx, http.MethodGet, claims+"/"+name, nil, nil, &have)
 		if err == nil && have.Metadata.DeletionTimestamp == nil {
 			is := have.Spec.Resources.Requests["storage"]
-			if spec.DiskMB > 0 && is != size && !slices.Contains(b.cfg.AcceptMissing, diskMB) {
+			if spec.DiskMB > 0 && !isSame(is, size) && !slices.Contains(b.cfg.AcceptMissing, diskMB) {
 				return "", fmt.Errorf("%w: disk_mb: the workspace was made with the bound %s, not %s", backends.ErrUnsupported, is, size)
 			}
 			return name, nil
@@ -59,6 +61,13 @@ func (b *Backend) claimOf(ctx context.Context, spec backends.Spec) (string, erro
 			return "", fmt.Errorf("%w: the workspace is being removed: %w", backends.ErrUnavailable, err)
 		}
 	}
+}
+
+// isSame compares quantities, which the API writes in its own way: 1Gi for 1024Mi.
+func isSame(a, b string) bool {
+	one, err := resource.ParseQuantity(a)
+	other, fault := resource.ParseQuantity(b)
+	return err == nil && fault == nil && one.Cmp(other) == 0
 }
 
 // pause is how long a claim that is being removed is left alone.
